@@ -32,11 +32,29 @@ static const char *text_of(struct python_parser *r, const char *text, const char
     return out;
 }
 
-/* Whether a module has a parser of the command's arguments: what the command gives is the
- * module's to read. */
+/* Whether a module adds arguments of the command: what the command gives is the module's
+ * to read. */
 static bool parses(const char *text)
 {
-    return strstr(text, "ArgumentParser(") && strstr(text, ".add_argument(");
+    return strstr(text, ".add_argument(") != NULL;
+}
+
+/* Whether it asks the environment for its callers. */
+static bool asks(const char *text)
+{
+    return strstr(text, "getenv(") || strstr(text, "environ.get(");
+}
+
+/* Once for all calls. */
+static void note_read(struct python_parser *r, int64_t line, const char *path,
+                      const char *function)
+{
+    const char *said =
+        arena_printf(r->p->arena, "%.80s is read, where %.60s(...) is", path, function);
+    for (int64_t i = 0; i < r->p->notes.n; i++)
+        if (strcmp(r->p->notes.v[i].text, said) == 0)
+            return;
+    python_note(r, line, "%s", said);
 }
 
 /* The arguments that the module's parser has, for the text to parse. */
@@ -77,7 +95,7 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
         m->text(m->of, r->p->arena,
                 arena_strndup(r->p->arena, function, (size_t)(dot - function)), &path);
     bool class = text && python_has_class(text, dot + 1);
-    if (!text || !(python_makes(text) || parses(text)) ||
+    if (!text || !(python_makes(text) || parses(text) || asks(text)) ||
         (!class && !strstr(text, arena_printf(r->p->arena, "def %s(", dot + 1))))
         return NULL;
     struct value *bound = python_new(r, VALUE_DICT, line), *v = NULL;
@@ -100,7 +118,7 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
         take_parsed(r, &p);
         for (int64_t i = 0; i < p.notes.n; i++)
             python_note(r, line, "%s", p.notes.v[i].text);
-        python_note(r, line, "%.80s is read, where %.60s(...) is", path, dot + 1);
+        note_read(r, line, path, dot + 1);
     }
     python_release(&p);
     return v;

@@ -5,6 +5,26 @@
 
 #include <string.h>
 
+/* A variable that nobody is seen to set, and no starter of processes does: it is None where
+ * a condition asks, and not known else. */
+static struct value *unset(struct python_parser *r, const char *name, int64_t line)
+{
+    static const char *const started[] = {
+        "WORLD_SIZE", "RANK",  "MASTER_",     "SM_",         "SLURM_",   "OMPI_",
+        "PMI_",       "CUDA_", "KUBERNETES_", "ACCELERATE_", "HOROVOD_", "RAY_",
+        "LOCAL_SIZE", "NODE",  "AWS_",        "NUM_",        "GPUS",     NULL
+    };
+    static const char *const secrets[] = { "TOKEN", "KEY", "SECRET", "WANDB", NULL };
+    struct value *v =
+        python_unknown(r, line, "%.60s of the environment is not known", name);
+    if (names_within(started, name) || strcmp(name, "a variable") == 0)
+        return v;
+    v->integer = PYTHON_UNSET;
+    if (!names_within(secrets, name))
+        python_note(r, line, "%.60s of the environment is taken not to be set", name);
+    return v;
+}
+
 /* os.environ.get("NAME", default), os.getenv: what the text has set, or nobody has. */
 static struct value *environment(struct python_parser *r,
                                  const struct python_arguments *a)
@@ -19,8 +39,7 @@ static struct value *environment(struct python_parser *r,
     if (own)
         return own->value;
     if (!other)
-        return python_unknown(r, a->line, "%.60s of the environment is not known",
-                              name);
+        return unset(r, name, a->line);
     const char *shown = python_string(r, other);
     python_note(r, a->line,
                 "%.60s of the environment is taken to be %.60s, its default "

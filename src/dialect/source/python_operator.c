@@ -205,6 +205,11 @@ struct value *python_calculate(struct python_parser *r, const char *op,
 
 /* Comparison ----------------------------------------------------------------------- */
 
+static bool is_unset(const struct value *v)
+{
+    return v->kind == VALUE_UNKNOWN && v->integer == PYTHON_UNSET;
+}
+
 int python_truth(const struct value *v)
 {
     switch (v->kind) {
@@ -221,7 +226,7 @@ int python_truth(const struct value *v)
     case VALUE_DICT:
         return v->n ? 1 : v->gap ? -1 : 0;
     case VALUE_UNKNOWN:
-        break;
+        return is_unset(v) ? 0 : -1;
     }
     return -1;
 }
@@ -290,6 +295,8 @@ static int is_itself(const struct value *a, const struct value *b)
 {
     bool single = a->kind == VALUE_NONE || b->kind == VALUE_NONE ||
                   (a->kind == VALUE_BOOL && b->kind == VALUE_BOOL);
+    if (is_unset(a) || is_unset(b))
+        return single;
     if (a->kind == VALUE_UNKNOWN || b->kind == VALUE_UNKNOWN)
         return -1;
     return single ? a->kind == b->kind && a->integer == b->integer : equal(a, b, 0);

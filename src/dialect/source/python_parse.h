@@ -320,6 +320,9 @@ const char *python_key(struct python_parser *r, const struct value *key);
 /* From now on the value is not known, for whoever holds it. */
 void python_spoil(struct python_parser *r, struct value *v, const char *why);
 
+/* The integer of an unknown value that is None, as far as conditions ask. */
+enum { PYTHON_UNSET = 1 };
+
 /* Operators ------------------------------------------------------------------------ */
 
 /* a op b, op the operator's text; not known where Python would raise an error. */

@@ -119,6 +119,49 @@ static bool is_within_own(const struct user_script *g, const struct python_call 
            !user_script_maker(g->python, given);
 }
 
+/* Whether the products that the text puts on a model are known, and have few columns. */
+static bool has_few_scores(const struct python *p)
+{
+    enum { FEW = 1000 };
+    bool any = false;
+    for (int64_t i = 0; i < p->modules.n; i++) {
+        const struct python_module *m = &p->modules.v[i];
+        if (strcmp(python_last_part(m->function), "Linear") != 0)
+            continue;
+        const struct value *n = value_member(m->arguments, "1");
+        n = n ? n : value_member(m->arguments, "out_features");
+        if (!n || n->kind != VALUE_INT || n->integer > FEW)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* A head of the text's own on a model that is loaded without one. */
+static void take_own_head(struct launch_context *t, const struct user_script *g,
+                          const struct value_item *from)
+{
+    static const char task[] = "/training/task";
+    if (launch_has(t, task) || launch_is_unresolved(t, task))
+        return;
+    if (!has_few_scores(g->python)) {
+        launch_add_unresolved(
+            t, task, from->line,
+            "%.60s has no head, and what the script puts on it is not "
+            "known: classification, token-classification, causal-lm "
+            "or masked-lm",
+            from->key);
+        launch_add_example(t, task, "classification");
+        return;
+    }
+    launch_set(t, task, json_string("classification"), from);
+    launch_note(t->l, from->line, DIAG_ASSUMED,
+                "%.60s has no head: that of the script's own is taken to be a "
+                "classifier's (give --set %s=token-classification where it is one of "
+                "each token)",
+                from->key, task);
+}
+
 /* What the model's class says of the task. */
 static void take_head(struct launch_context *t, const struct user_script *g)
 {
@@ -146,6 +189,8 @@ static void take_head(struct launch_context *t, const struct user_script *g)
                 class);
         return;
     }
+    if (c && user_script_part_of(c) == SCRIPT_BODY)
+        take_own_head(t, g, &from);
 }
 
 /* Whether a method's name is one of TRL's; of Unsloth's trainer, SFT. */

@@ -89,6 +89,7 @@ enum user_script_part {
     SCRIPT_OWN_LOADER,    /* def get_train_dataloader(self), of a trainer's class */
     SCRIPT_ATTENDS,       /* replace_llama_attn_with_flash_attn() */
     SCRIPT_CONTINUED,     /* PeftModel.from_pretrained(...): adapters that are there */
+    SCRIPT_BODY,          /* AutoModel.from_pretrained(...): without a head */
     SCRIPT_PARTS
 };
 
@@ -98,6 +99,7 @@ struct user_script {
     const struct python_call *lost; /* LoraConfig(...) that nothing is given; NULL */
     bool loose_base;                /* the model is given more than is known */
     int n_trainers;
+    const char *program; /* its path as a command names it; NULL: it is the file */
     struct value *words; /* of the rows: "per_device_train_batch_size", "lora_r" */
     struct python text;  /* of user_script_load alone */
     int64_t line; /* likewise, where it is named: all its values are there; else 0 */

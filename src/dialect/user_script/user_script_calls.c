@@ -185,6 +185,30 @@ static const char *open_base(const struct user_script *g)
     return n == 1 ? NULL : v->why;
 }
 
+/* Where no model has a head of transformers', the one that is loaded without: the text
+ * puts its own on it. Of several, which is trained is not known. */
+static void choose_body(struct user_script *g)
+{
+    const struct python_call *first = NULL;
+    const struct value *id = NULL;
+    if (g->parts[SCRIPT_MODEL] || user_script_has_stack(g->python))
+        return;
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        if (user_script_part_of(c) != SCRIPT_BODY || c->quoted)
+            continue;
+        const struct value *v =
+            user_script_given(c, "pretrained_model_name_or_path", "0");
+        if (first &&
+            !(v == id || (v && id && v->kind == VALUE_STRING &&
+                          id->kind == VALUE_STRING && strcmp(v->text, id->text) == 0)))
+            return;
+        first = c;
+        id = v;
+    }
+    g->parts[SCRIPT_MODEL] = first;
+}
+
 static void choose_all(struct user_script *g)
 {
     const struct python_call *trainer = last_of(g->python, SCRIPT_TRAINER, INT64_MAX);
@@ -192,6 +216,7 @@ static void choose_all(struct user_script *g)
     g->parts[SCRIPT_MODEL] = loader_of(g, user_script_given(trainer, "model", "0"));
     choose(g, SCRIPT_ARGUMENTS, user_script_given(trainer, "args", "1"));
     choose(g, SCRIPT_MODEL, NULL);
+    choose_body(g);
     choose(g, SCRIPT_WRAPPED, NULL);
     const struct value *peft = user_script_given(trainer, "peft_config", "");
     choose(g, SCRIPT_ADAPTERS, peft ? peft : config_of(g->parts[SCRIPT_WRAPPED]));

@@ -2,6 +2,7 @@
  * tokenizers cut, and numbers with usual names, by which texts are joined into blocks. */
 #include "base/names.h"
 #include "config/pointer.h"
+#include "dialect/launch/launch_imports.h"
 #include "dialect/source/notebook.h"
 #include "dialect/user_script/user_script.h"
 
@@ -387,6 +388,44 @@ static void take_target(struct launch_context *t, const struct user_script *g)
     }
 }
 
+/* A module of the user's own whose functions the text hands to others: dataset.map(f),
+ * collate_fn=f. true: it tokenises. */
+static bool take_imported(struct launch_context *t, const char *path, const char *text,
+                          int64_t line)
+{
+    const struct python_wanted wanted = { .calls = user_script_calls,
+                                          .same = user_script_same };
+    struct python p;
+    struct err err = { 0 };
+    if (python_read(&p, t->arena, text, strlen(text), &wanted, &err) == 0)
+        take_prepared(t, &(struct tokenised) { &p, INT64_MAX, line, has_pairs(t) });
+    bool any = launch_has(t, length_at) || t->l->lengths.program;
+    if (any)
+        launch_note(t->l, line, DIAG_ASSUMED,
+                    "the length is that at which %.80s cuts or pads texts", path);
+    python_release(&p);
+    return any;
+}
+
+static void take_modules(struct launch_context *t, const struct user_script *g)
+{
+    struct launch_imports imports;
+    const struct python_modules *m = launch_imports(&imports, t->l, g->program);
+    for (int64_t i = 0; i < g->python->names.n; i++) {
+        const struct value *v = g->python->names.v[i].value;
+        const char *dot = v && v->text ? strrchr(v->text, '.') : NULL, *path;
+        if (!dot || v->kind != VALUE_UNKNOWN || strcmp(v->why, "it is imported") != 0 ||
+            imports.left-- <= 0)
+            continue;
+        const char *text =
+            m->text(m->of, t->arena,
+                    arena_strndup(t->arena, v->text, (size_t)(dot - v->text)), &path);
+        if (text && strstr(text, "tokenizer") &&
+            take_imported(t, path, text, g->line ? g->line : v->line))
+            return;
+    }
+}
+
 void user_script_take_lengths(struct launch_context *t, const struct user_script *g)
 {
     int64_t n;
@@ -404,6 +443,8 @@ void user_script_take_lengths(struct launch_context *t, const struct user_script
         take_named(t, g);
     if (!launch_has(t, length_at))
         take_tokenizer_s(t, &k);
+    if (!launch_has(t, length_at) && !t->l->lengths.program)
+        take_modules(t, g);
     if (!launch_has(t, decoder_at))
         take_tokenised(t, &k, true, decoder_at);
     if (!launch_has(t, decoder_at))

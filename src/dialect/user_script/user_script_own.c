@@ -283,6 +283,27 @@ static const char *reference_in(const struct python *p, int64_t *line)
     return NULL;
 }
 
+/* Scores of a classifier that its own loss compares: a reward model's pairs. */
+static bool takes_reward(struct launch_context *t, const struct user_script *g,
+                         const struct python_call *compared)
+{
+    const struct python_call *model = g->parts[SCRIPT_MODEL];
+    const char *class = model ? user_script_class(t->arena, model) : "";
+    if (!names_ends(class, "ForSequenceClassification"))
+        return false;
+    struct value v = { .kind = VALUE_STRING,
+                       .line = g->line ? g->line : compared->line };
+    const struct value_item from = { compared->function, v.line, &v };
+    launch_set(t, "/training/task", json_string("reward"), &from);
+    launch_note(
+        t->l, v.line, DIAG_ASSUMED,
+        "%.60s(...) of line %lld compares scores: each sample is taken to be a "
+        "pair of sequences (give --set /training/task=classification where it is "
+        "one)",
+        compared->function, (long long)compared->line);
+    return true;
+}
+
 bool user_script_ask_compared(struct launch_context *t, const struct user_script *g)
 {
     static const char task[] = "/training/task";
@@ -295,10 +316,12 @@ bool user_script_ask_compared(struct launch_context *t, const struct user_script
         reference = second->target;
         line = second->line;
     }
-    bool own = g->parts[SCRIPT_LOSS] || !g->parts[SCRIPT_TRAINER];
+    bool own = call_of(g->python, SCRIPT_LOSS) || !g->parts[SCRIPT_TRAINER];
     if (!own || (!c && !reference) || launch_has(t, task))
         return false;
     if (launch_is_unresolved(t, task))
+        return true;
+    if (c && !reference && takes_reward(t, g, c))
         return true;
     line = g->line ? g->line : c ? c->line : line;
     if (c && reference)

@@ -262,6 +262,7 @@ bool user_script_load(struct user_script *g, struct launch_context *t,
     }
     user_script_give_lightning(t, &p);
     user_script_gather(g, t->arena, &p);
+    g->program = s->name;
     g->text = p;
     g->python = &g->text;
     bool batch = value_get(g->words, "per_device_train_batch_size");
