@@ -324,6 +324,18 @@ static struct value *instance_of(struct python_parser *r, const struct value *cl
     return v;
 }
 
+bool python_parses_itself(struct python_parser *r, const struct value *object)
+{
+    static const char *const parsers[] = { "Tap", "tap.Tap", "tap.TypedArgumentParser",
+                                           "TypedArgumentParser", NULL };
+    for (int64_t i = r->objects.n; i-- > 0;)
+        if (r->objects.v[i].value == object)
+            return names_listed(
+                parsers,
+                python_class_base(r, r->functions.v[r->objects.v[i].class].name));
+    return false;
+}
+
 struct value *python_parse_class(struct python_parser *r, const struct value *class,
                                  int64_t line)
 {

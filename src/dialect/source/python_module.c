@@ -111,7 +111,9 @@ static bool read_module(struct python_parser *r, const char *name, int64_t line)
     if (!text)
         return false;
     struct python_modules inner = *m;
-    struct python_wanted wanted = { .calls = none, .same = none, .modules = &inner };
+    struct python_wanted wanted = {
+        .calls = none, .same = none, .gpu = r->wanted->gpu, .modules = &inner
+    };
     struct err err = { 0 };
     int nested = NESTED_MAX; /* what a module imports takes nothing of the text's own */
     inner.left = m->deep ? m->left : &nested;
@@ -185,7 +187,9 @@ static struct value *last_line(struct python_parser *r, const char *text, size_t
 {
     static const char *const none[] = { NULL };
     struct python_modules inner = *r->wanted->modules;
-    struct python_wanted wanted = { .calls = none, .same = none, .modules = &inner };
+    struct python_wanted wanted = {
+        .calls = none, .same = none, .gpu = r->wanted->gpu, .modules = &inner
+    };
     struct value *v = NULL;
     struct python p;
     struct err err = { 0 };

@@ -366,6 +366,8 @@ void python_add_argument(struct python_parser *r, const struct value *arguments,
                          int64_t line);
 struct value *python_parse_args(struct python_parser *r, const char *method,
                                 int64_t line);
+/* Whether an object's class parses the command by itself (typed-argument-parser 1.10). */
+bool python_parses_itself(struct python_parser *r, const struct value *object);
 /* One of a class of fields, as defaults and what was given say it: tyro.cli(A). */
 struct value *python_parse_class(struct python_parser *r, const struct value *class,
                                  int64_t line);
