@@ -243,13 +243,36 @@ static void ask_open(struct launch_context *t, const struct user_script *g,
     }
 }
 
+/* Whether the trainer, its arguments, a loop or an engine is seen, rather than a model and
+ * Accelerator() alone. */
+static bool trains_visibly(const struct user_script *g)
+{
+    static const enum user_script_part parts[] = {
+        SCRIPT_TRAINER,   SCRIPT_ARGUMENTS, SCRIPT_BACKWARD,  SCRIPT_ENGINE,
+        SCRIPT_LIGHTNING, SCRIPT_BOOSTER,   SCRIPT_OPTIMIZER,
+    };
+    bool any = !g->parts[SCRIPT_MODEL];
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        any |= g->parts[parts[i]] != NULL;
+    return any;
+}
+
 /* A script whose arguments a command would give, read without one, or whose arguments
  * are a dictionary that is not known: what its text leaves open is no default of the
  * framework's. */
 static void ask_command(struct launch_context *t, const struct user_script *g)
 {
-    const struct python_call *args = g->parts[SCRIPT_ARGUMENTS];
+    const struct python_call *args = g->parts[SCRIPT_ARGUMENTS],
+                             *trainer = g->parts[SCRIPT_TRAINER];
+    const struct value *handed = user_script_given(trainer, "args", "1");
     int n = is_trl(user_script_method(t->arena, g)) ? 3 : 2;
+    if (!args && handed && handed->kind == VALUE_UNKNOWN)
+        ask_open(
+            t, g, g->line ? g->line : trainer->line, n,
+            arena_printf(t->arena, "the trainer's arguments: %.100s", handed->why));
+    if (!trains_visibly(g))
+        user_script_ask(t, g->line ? g->line : g->parts[SCRIPT_MODEL]->line,
+                        "what trains the model is not seen in the text");
     if (args && args->parsed && !g->line)
         ask_open(t, g, args->line, n,
                  "the command of the script gives it, and there is none here");

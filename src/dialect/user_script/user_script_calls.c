@@ -15,7 +15,8 @@ const struct python_call *user_script_maker(const struct python *p,
                                             const struct value *v)
 {
     for (int64_t i = p->calls.n; v && i-- > 0;)
-        if (p->calls.v[i].result == v)
+        if (p->calls.v[i].result == v &&
+            strcmp(python_last_part(p->calls.v[i].function), "deepcopy") != 0)
             return &p->calls.v[i];
     return NULL;
 }
@@ -478,6 +479,14 @@ void user_script_gather(struct user_script *g, struct arena *arena,
     put_switches(g, arena);
 }
 
+/* "SFT" of CustomSFTConfig, a class of the user's own that derives from it. */
+static const char *of_library(const char *method)
+{
+    return names_ends(method, "SFT")   ? "SFT"
+           : names_ends(method, "DPO") ? "DPO"
+                                       : method;
+}
+
 const char *user_script_method(struct arena *arena, const struct user_script *g)
 {
     static const char *const ends[] = { "Trainer", "TrainingArguments", "Config" };
@@ -487,7 +496,8 @@ const char *user_script_method(struct arena *arena, const struct user_script *g)
         const char *name = of[i] ? python_last_part(of[i]->function) : "";
         for (size_t j = 0; j < sizeof(ends) / sizeof(ends[0]); j++) {
             if (names_ends(name, ends[j]))
-                return arena_strndup(arena, name, strlen(name) - strlen(ends[j]));
+                return of_library(
+                    arena_strndup(arena, name, strlen(name) - strlen(ends[j])));
         }
     }
     return NULL;

@@ -18,6 +18,9 @@ static bool names_any(const struct python_call *c, const char *const *parts)
 static bool makes_loader(const struct python_call *c)
 {
     const char *last = python_last_part(c->function);
+    const struct value *batch = user_script_given(c, "batch_size", "1");
+    if (batch && batch->kind == VALUE_STRING) /* a class of the program's own */
+        return false;
     return user_script_part_of(c) == SCRIPT_LOADER && !c->quoted &&
            (strstr(last, "DataLoader") || value_get(c->arguments, "batch_size")) &&
            (c->arguments->n > 0 || c->arguments->gap);

@@ -178,8 +178,9 @@ void user_script_take_model(struct launch_context *t, const struct user_script *
     }
     if (!config) {
         launch_add_unresolved(t, "/model", line,
-                              "%.60s(...): which configuration it is, is not known",
-                              from.key);
+                              "%.60s(...): which configuration it is, is not known%s%s",
+                              from.key, id && id->value->why ? ": " : "",
+                              id && id->value->why ? id->value->why : "");
         return;
     }
     if (c->arguments->gap) {

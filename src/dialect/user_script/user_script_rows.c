@@ -15,7 +15,7 @@
 const char *const user_script_calls[] = {
     "TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig", "DPOConfig", "KTOConfig", "ORPOConfig", "CPOConfig",
     "GRPOConfig", "PPOConfig", "RLOOConfig", "RewardConfig", "OnlineDPOConfig", "GKDConfig", "PRMConfig", "NashMDConfig", "XPOConfig",
-    "UnslothTrainingArguments", "ORTTrainingArguments", "SentenceTransformerTrainingArguments",
+    "UnslothTrainingArguments", "ORTTrainingArguments", "*SFTConfig", "*DPOConfig", "SentenceTransformerTrainingArguments",
     "Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer", "KTOTrainer", "ORPOTrainer", "CPOTrainer", "GRPOTrainer",
     "PPOTrainer", "RLOOTrainer", "RewardTrainer", "OnlineDPOTrainer", "GKDTrainer", "PRMTrainer", "NashMDTrainer", "XPOTrainer",
     "UnslothTrainer", "ORTTrainer", "SentenceTransformerTrainer", "QuestionAnsweringTrainer",
@@ -45,7 +45,7 @@ const char *const user_script_calls[] = {
     /* loops of one's own */
     "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "DataLoaderLite", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "ZeroRedundancyOptimizer", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
-    "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "weight", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "to",
+    "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "weight", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "to", "deepcopy",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
     "get_dataloader", "make_torch_dataloader", "Fabric", "DistributedOptimizer", "register_comm_hook", "init_process_group", "remote", "RemoteExecutor", "snapshot_download",
     /* what starts processes (user_script_starters.c) */
@@ -196,8 +196,17 @@ static bool is_foreign(const char *function)
     if (strncmp(function, "colossalai.", 11) == 0)
         return n > 7 && strcmp(function + n - 7, "Trainer") == 0;
     static const char *const packages[] = {
-        "pytorch_lightning.", "lightning.", "composer.", "fairseq.", "ignite.",
-        "catalyst.",          "torchtnt.",  "nemo.",     NULL,
+        "pytorch_lightning.",
+        "lightning.",
+        "composer.",
+        "fairseq.",
+        "ignite.",
+        "mlx_tune.",
+        "mlx_lm.",
+        "catalyst.",
+        "torchtnt.",
+        "nemo.",
+        NULL,
     };
     /* SMP's wrappers, which its dictionary says more of */
     static const char *const wrappers[] = { "smdistributed.modelparallel.", NULL };
@@ -209,7 +218,8 @@ static bool is_foreign(const char *function)
 /* A configuration that is no trainer's arguments: TransformerConfig(...) of Megatron's. */
 static bool is_other_config(enum user_script_part part, const char *last)
 {
-    return part == SCRIPT_ARGUMENTS && names_ends(last, "Config") &&
+    bool derived = names_ends(last, "SFTConfig") || names_ends(last, "DPOConfig");
+    return part == SCRIPT_ARGUMENTS && names_ends(last, "Config") && !derived &&
            !names_listed(user_script_calls, last);
 }
 

@@ -1,6 +1,8 @@
-from transformers import Trainer, TrainingArguments
+from transformers import AutoModelForCausalLM
+from trl import SFTTrainer
 
 
-def train(peft_model, rows):
-    args = TrainingArguments("out", per_device_train_batch_size=4)
-    Trainer(model=peft_model, args=args, train_dataset=rows).train()
+def tune(data, options):
+    model = AutoModelForCausalLM.from_pretrained("gpt2")
+    trainer = SFTTrainer(model=model, train_dataset=data, args=options, max_seq_length=512, packing=True)
+    trainer.train()
