@@ -326,13 +326,12 @@ static struct value *instance_of(struct python_parser *r, const struct value *cl
 
 bool python_parses_itself(struct python_parser *r, const struct value *object)
 {
-    static const char *const parsers[] = { "Tap", "tap.Tap", "tap.TypedArgumentParser",
-                                           "TypedArgumentParser", NULL };
+    static const char *const parsers[] = { "Tap", "TypedArgumentParser", NULL };
     for (int64_t i = r->objects.n; i-- > 0;)
-        if (r->objects.v[i].value == object)
-            return names_listed(
-                parsers,
-                python_class_base(r, r->functions.v[r->objects.v[i].class].name));
+        if (r->objects.v[i].value == object) {
+            const char *base = r->functions.v[r->objects.v[i].class].base;
+            return base && names_listed(parsers, python_last_part(base));
+        }
     return false;
 }
 

@@ -478,27 +478,3 @@ void user_script_gather(struct user_script *g, struct arena *arena,
     put_open_base(g, arena);
     put_switches(g, arena);
 }
-
-/* "SFT" of CustomSFTConfig, a class of the user's own that derives from it. */
-static const char *of_library(const char *method)
-{
-    return names_ends(method, "SFT")   ? "SFT"
-           : names_ends(method, "DPO") ? "DPO"
-                                       : method;
-}
-
-const char *user_script_method(struct arena *arena, const struct user_script *g)
-{
-    static const char *const ends[] = { "Trainer", "TrainingArguments", "Config" };
-    const struct python_call *of[] = { g->parts[SCRIPT_TRAINER],
-                                       g->parts[SCRIPT_ARGUMENTS] };
-    for (int i = 0; i < 2; i++) {
-        const char *name = of[i] ? python_last_part(of[i]->function) : "";
-        for (size_t j = 0; j < sizeof(ends) / sizeof(ends[0]); j++) {
-            if (names_ends(name, ends[j]))
-                return of_library(
-                    arena_strndup(arena, name, strlen(name) - strlen(ends[j])));
-        }
-    }
-    return NULL;
-}

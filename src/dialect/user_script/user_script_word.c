@@ -1,4 +1,5 @@
 /* Arguments and classes of calls, and the words that calls are gathered as. */
+#include "base/names.h"
 #include "dialect/user_script/user_script.h"
 
 #include <string.h>
@@ -34,4 +35,28 @@ const char *user_script_class(struct arena *arena, const struct python_call *c)
                ? last
                : python_last_part(arena_strndup(arena, c->function,
                                                 (size_t)(last - c->function) - 1));
+}
+
+/* "SFT" of CustomSFTConfig, a class of the user's own that derives from it. */
+static const char *of_library(const char *method)
+{
+    return names_ends(method, "SFT")   ? "SFT"
+           : names_ends(method, "DPO") ? "DPO"
+                                       : method;
+}
+
+const char *user_script_method(struct arena *arena, const struct user_script *g)
+{
+    static const char *const ends[] = { "Trainer", "TrainingArguments", "Config" };
+    const struct python_call *of[] = { g->parts[SCRIPT_TRAINER],
+                                       g->parts[SCRIPT_ARGUMENTS] };
+    for (int i = 0; i < 2; i++) {
+        const char *name = of[i] ? python_last_part(of[i]->function) : "";
+        for (size_t j = 0; j < sizeof(ends) / sizeof(ends[0]); j++) {
+            if (names_ends(name, ends[j]))
+                return of_library(
+                    arena_strndup(arena, name, strlen(name) - strlen(ends[j])));
+        }
+    }
+    return NULL;
 }
