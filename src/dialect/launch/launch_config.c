@@ -50,10 +50,17 @@ void launch_assume(struct launch_context *t, const char *pointer, json_t *value,
 {
     struct value v = { .kind = VALUE_NONE, .line = t->l->line };
     const struct value_item from = { what, t->l->line, &v };
-    if (launch_has(t, pointer) || launch_is_unresolved(t, pointer))
+    const char *word = json_string_value(value);
+    bool kept = t->kept && strcmp(pointer, "/training/activation_checkpointing") == 0 &&
+                !(word && strcmp(word, "none") == 0);
+    if (launch_has(t, pointer) || launch_is_unresolved(t, pointer)) {
         json_decref(value);
-    else
+    } else if (kept) {
+        json_decref(value);
+        launch_set(t, pointer, json_string("none"), t->kept);
+    } else {
         launch_set(t, pointer, value, &from);
+    }
 }
 
 void launch_settle_item(struct launch_context *t, const char *pointer, json_t *value,

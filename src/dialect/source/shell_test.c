@@ -230,6 +230,14 @@ static bool is_comparison(const struct shell_text *t)
     return false;
 }
 
+/* Whether a path is of a file that is at hand, as the script is: it is taken to be no
+ * link. */
+static bool is_at_hand(struct shell_machine *m, const struct shell_text *t)
+{
+    return m->in->file && !shell_unknown_of(m, t) &&
+           shell_file_text(m, shell_string(m, t, false));
+}
+
 static enum shell_status one(struct test *t)
 {
     const struct shell_text *w = &t->words->v[t->i];
@@ -253,6 +261,9 @@ static enum shell_status one(struct test *t)
             return is_empty(t->m, &w[1]);
         if (w->v[1].c == 'n')
             return opposite(is_empty(t->m, &w[1]));
+        bool link = w->v[1].c == 'L' || w->v[1].c == 'h';
+        if (link && is_at_hand(t->m, &w[1]))
+            return SHELL_NO;
         if (w->v[1].c == 'v' && !shell_unknown_of(t->m, &w[1]))
             return is_set(t->m, &w[1]);
         t->m->because =

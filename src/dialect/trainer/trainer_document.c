@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/names.h"
 #include "config/pointer.h"
+#include "dialect/launch/launch_config.h"
 #include "dialect/launch/launch_override.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
@@ -137,12 +138,21 @@ struct value *trainer_command_arguments(struct launch_context *t,
 void trainer_default(struct launch_context *t, const char *pointer, json_t *value,
                      const char *from)
 {
-    struct value v = { .kind = VALUE_NONE, .line = t->l->line };
-    const struct value_item it = { from, v.line, &v };
-    if (launch_has(t, pointer) || launch_is_unresolved(t, pointer))
-        json_decref(value);
-    else
-        launch_set(t, pointer, value, &it);
+    launch_assume(t, pointer, value, from);
+}
+
+/* bf16 that is off goes before a default that is on. */
+static bool is_turned_off(struct launch_context *t, const char *pointer)
+{
+    const struct value_item *it =
+        strcmp(pointer, "/training/precision") == 0 ? launch_hyper(t, "bf16") : NULL;
+    bool known =
+        it && it->value->kind != VALUE_UNKNOWN && it->value->kind != VALUE_NONE;
+    if (!known || launch_true(it->value) || launch_has(t, pointer) ||
+        launch_is_unresolved(t, pointer))
+        return false;
+    launch_set(t, pointer, json_string("fp32"), it);
+    return true;
 }
 
 void trainer_take_defaults(struct launch_context *t, const struct trainer_default *d)
@@ -151,7 +161,10 @@ void trainer_take_defaults(struct launch_context *t, const struct trainer_defaul
         bool autocast = t->converts && strncmp(d->value, "amp_", 4) == 0;
         const char *word = d->value + (autocast ? 4 : 0);
         json_t *v = json_loads(word, JSON_DECODE_ANY, NULL);
-        trainer_default(t, d->pointer, v ? v : json_string(word), d->from);
+        if (is_turned_off(t, d->pointer))
+            json_decref(v);
+        else
+            trainer_default(t, d->pointer, v ? v : json_string(word), d->from);
     }
 }
 

@@ -1,0 +1,1 @@
+torchrun --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer model.partial_pretrain=Qwen/Qwen2.5-7B model.enable_gradient_checkpointing=False data.micro_batch_size_per_gpu=2 data.train_batch_size=64 data.max_length=2048
