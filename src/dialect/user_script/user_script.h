@@ -11,6 +11,7 @@
  *     user_script_stack    a decoder that the text builds of its own modules
  *     user_script_edits    what a text changes of a model that it loads
  *     user_script_text     models with pictures, of which the language model is loaded
+ *     user_script_engine   DeepSpeed's engine in such a loop
  *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
  *     user_script_accumulation how many microbatches a step of such a loop has
  *     user_script_loader   which of a loop's data loaders is the training's
@@ -223,6 +224,9 @@ void user_script_take_accumulation(struct launch_context *t,
 void user_script_take_sharded(struct launch_context *t, const struct user_script *g,
                               const struct value *arguments, const char *name,
                               int64_t line);
+
+/* user_script_engine.c: the configuration of deepspeed.initialize(). */
+void user_script_take_engine(struct launch_context *t, const struct user_script *g);
 
 /* user_script_mesh.c: after the loop, what a mesh of devices says of its shards, and that
  * the text divides layers, stages or sequences itself. */

@@ -303,42 +303,6 @@ static void take_booster(struct launch_context *t, const struct user_script *g)
             plugin && plugin->why ? plugin->why : "which plugin it has, is not known");
 }
 
-/* --deepspeed_config of the command, next to its switch --deepspeed
- * (deepspeed.add_config_arguments); false: there is none. */
-static bool take_named_engine(struct launch_context *t, const struct user_script *g)
-{
-    static const char *const names[] = { "--deepspeed-config", "--deepscale-config",
-                                         NULL };
-    static const struct dialect_option row = { .name = "deepspeed_config",
-                                               .pointer = library_at };
-    const struct value_item *it =
-        t->command ? launch_any_option(t->command, names) : NULL;
-    const struct value_item *on = value_get(g->words, "deepspeed");
-    if (!it || (on && on->value->kind == VALUE_DICT))
-        return false;
-    if (on)
-        value_remove(g->words, (int32_t)(on - g->words->items));
-    deepspeed_take_file(t, &row, it);
-    return true;
-}
-
-/* deepspeed.initialize(args, model=...): the command names the configuration. */
-static void ask_engine(struct launch_context *t, const struct user_script *g)
-{
-    static const char why[] =
-        "deepspeed.initialize(...): its configuration is not given "
-        "here, and decides it";
-    const struct python_call *c = g->parts[SCRIPT_ENGINE];
-    int64_t line = c ? (g->line ? g->line : c->line) : 0;
-    if (!c || launch_has(t, library_at) || take_named_engine(t, g) ||
-        value_get(g->words, "deepspeed"))
-        return;
-    launch_add_unresolved(t, library_at, line, "%s: deepspeed", why);
-    if (!launch_has(t, precision_at))
-        launch_add_unresolved(t, precision_at, line, "%s", why);
-    launch_add_unresolved(t, "/parallelism/sharding/strategy", line, "%s", why);
-}
-
 void user_script_take_loop(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *c = g->parts[SCRIPT_SHARDED];
@@ -352,7 +316,7 @@ void user_script_take_loop(struct launch_context *t, const struct user_script *g
                               "%s(...): what Colossal-AI does before its booster is "
                               "not read",
                               python_last_part(g->parts[SCRIPT_CHUNKED]->function));
-    ask_engine(t, g);
+    user_script_take_engine(t, g);
     if (c) {
         user_script_take_sharded(t, g, sharded_arguments(t, g),
                                  python_last_part(c->function), line);
