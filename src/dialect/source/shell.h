@@ -8,7 +8,7 @@
  * ${X:1:2}, ${X,,}, split by IFS; {a,b} and {1..4}; associative arrays; $(( )); if, case,
  * for, while, functions, { }, ( ), && and ||, with [ ], [[ ]] and (( )) where what they
  * compare is known, and patterns with *, ? and [a-z]; break, continue, return and exit;
- * local, unset, shift, set --, getopts, getopt and read <<<; here-documents; eval, and
+ * local, declare -i and -n, unset, shift, set --, getopts, getopt and read <<<; here-documents; eval, and
  * what is given to `bash -c`, `bash <<END`, `sbatch --wrap` and `| sbatch`; files next to
  * the script that are `source`d or started; $( ) of echo, dirname, basename, pwd, seq,
  * expr, bc, wc, tr, cut, head, which, awk's NF, and cat, yq and jq of a file next to the

@@ -1,9 +1,12 @@
 /* $1, $2 and so on of a shell script and its functions: shift, set --, getopts. */
 #include "dialect/source/shell_machine.h"
 
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { ARGUMENTS_MAX = 1000 };
+enum { ARGUMENTS_MAX = 1000, SHOWN = 40 };
 
 static bool is_all(const struct shell_machine *m, const struct shell_text *t)
 {
@@ -206,4 +209,82 @@ enum shell_status shell_do_getopts(struct shell_machine *m, const struct shell_t
                      ? g.words.v[g.at - 1].v[0].unknown
                      : m->because;
     return SHELL_UNKNOWN;
+}
+
+/* Looked up ------------------------------------------------------------------------ */
+
+static const struct shell_variable *made(struct shell_machine *m,
+                                         struct shell_texts values)
+{
+    struct shell_variable *x = ARENA_NEW(m->arena, struct shell_variable);
+    *x = (struct shell_variable) { .values = values, .gone = values.n == 0 };
+    shell_works(m, 8);
+    return x;
+}
+
+static const struct shell_variable *number(struct shell_machine *m, int64_t v)
+{
+    struct shell_texts one = { .n = 1 };
+    struct shell_text t = { 0 };
+    shell_add_string(m, &t, arena_printf(m->arena, "%" PRId64, v),
+                     (struct shell_char) { .line = 1 });
+    one.v = ARENA_NEW(m->arena, struct shell_text);
+    *one.v = shell_keep(m, &t);
+    shell_text_release(&t);
+    return made(m, one);
+}
+
+int32_t shell_argument_unknown(struct shell_machine *m, const char *name)
+{
+    const char *shown = name;
+    int32_t row;
+    if (isdigit((unsigned char)*name)) {
+        shown = arena_printf(m->arena, "%ld",
+                             strtol(name, NULL, 10) + (long)m->arguments.shifted);
+        row = shell_not_known(m, arena_printf(m->arena, "$%.*s", SHOWN, shown), true,
+                              "$%.*s is an argument of the script (--set "
+                              "/shell/%.*s=VALUE gives it)",
+                              SHOWN, shown, SHOWN, shown);
+    } else {
+        row = shell_not_known(m, arena_printf(m->arena, "$%.*s", SHOWN, name), true,
+                              "$%.*s asks for the arguments of the script (--set "
+                              "'/shell/@=A B' gives them)",
+                              SHOWN, name);
+    }
+    m->unknowns.v[row - 1].argument = true;
+    m->unknowns.v[row - 1].ask = shown;
+    return row;
+}
+
+/* All of them; where more may follow, a piece that is not known does. */
+static const struct shell_variable *all_arguments(struct shell_machine *m)
+{
+    const struct shell_arguments *a = &m->arguments;
+    if (!a->open)
+        return made(m, a->values);
+    if (a->values.n == 0)
+        return NULL;
+    struct shell_texts more = shell_one_unknown(m, shell_argument_unknown(m, "@"));
+    return made(m, shell_keep_all(m, &more, &a->values));
+}
+
+const struct shell_variable *shell_look(struct shell_machine *m, const char *name)
+{
+    const struct shell_arguments *a = &m->arguments;
+    bool is_number = *name >= '1' && *name <= '9',
+         all = strcmp(name, "@") == 0 || strcmp(name, "*") == 0;
+    int64_t i = is_number ? strtol(name, NULL, 10) - 1 : 0;
+    if (strcmp(name, "?") == 0 && m->status != SHELL_UNKNOWN)
+        return number(m, m->status == SHELL_NO);
+    if (!is_number && !all && strcmp(name, "#") != 0)
+        return shell_find(m, name);
+    if (a->lost)
+        return made(m, shell_one_unknown(m, a->lost));
+    if (all)
+        return all_arguments(m);
+    if (!is_number)
+        return a->open ? NULL : number(m, a->values.n);
+    if (i < a->values.n)
+        return made(m, (struct shell_texts) { .v = a->values.v + i, .n = 1 });
+    return a->open ? NULL : made(m, (struct shell_texts) { 0 });
 }

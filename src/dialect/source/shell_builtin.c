@@ -154,13 +154,17 @@ static void unset_one(struct shell_machine *m, const struct shell_text *t)
 
 static enum shell_status do_unset(struct builtin *b)
 {
-    bool functions = b->w->n > 1 && shell_is(&b->w->v[1], "-f");
+    bool functions = b->w->n > 1 && shell_is(&b->w->v[1], "-f"),
+         reference = b->w->n > 1 && shell_is(&b->w->v[1], "-n");
     for (int32_t i = 1; i < b->w->n; i++) {
         const struct shell_text *t = &b->w->v[i];
         bool option = t->n && t->v[0].c == '-';
         if (option || functions || shell_unknown_of(b->m, t))
             continue;
-        unset_one(b->m, t);
+        if (reference)
+            shell_unset_reference(b->m, shell_string(b->m, t, false));
+        else
+            unset_one(b->m, t);
     }
     return SHELL_DONE;
 }
@@ -196,22 +200,36 @@ static enum shell_status do_export(struct builtin *b)
     return SHELL_DONE;
 }
 
+static void declare_one(struct shell_machine *m, const char *name, bool integer,
+                        const char *option)
+{
+    if (integer) {
+        shell_declare_integer(m, name);
+        return;
+    }
+    if (!shell_declare_reference(m, name))
+        shell_void(m, name,
+                   shell_not_known(m, arena_printf(m->arena, "$%.40s", name), false,
+                                   "$%.40s is declared with %s", name, option));
+}
+
 /* declare -n X=Y and declare -i X=1+2: what X is follows other rules. */
-static void lose_declared(struct builtin *b, const struct shell_text *option)
+static void do_declared(struct builtin *b, const struct shell_text *option)
 {
     struct shell_machine *m = b->m;
-    bool other = false;
-    for (int32_t i = 1; i < option->n; i++)
-        other |= option->v[i].c == 'n' || option->v[i].c == 'i';
-    for (int64_t i = 0; other && i < m->variables.n; i++) {
+    const char *word = shell_string(m, option, false);
+    bool integer = strchr(word, 'i') != NULL;
+    if (!integer && !strchr(word, 'n'))
+        return;
+    for (int64_t i = 0; i < m->variables.n; i++) {
         const struct shell_variable *x = &m->variables.v[i];
-        bool number = x->values.n == 1 && shell_word_number(&x->values.v[0], -1) >= 0;
-        if (x->set > b->mark && !x->absent && !number)
-            shell_void(m, x->name,
-                       shell_not_known(m, arena_printf(m->arena, "$%.40s", x->name),
-                                       false, "$%.40s is declared with %s", x->name,
-                                       shell_string(m, option, false)));
+        if (x->set > b->mark && !x->absent && !x->refers)
+            declare_one(m, x->name, integer, word);
     }
+    for (int32_t i = 2; integer && i < b->w->n; i++)
+        if (!shell_unknown_of(m, &b->w->v[i]) &&
+            !strchr(shell_string(m, &b->w->v[i], false), '='))
+            shell_declare_integer(m, shell_string(m, &b->w->v[i], false));
 }
 
 /* `local X`, without a value: it is empty. */
@@ -226,7 +244,7 @@ static enum shell_status do_local(struct builtin *b)
         shell_unset(m, shell_string(m, t, false));
     }
     if (b->w->n > 1 && b->w->v[1].n > 1 && b->w->v[1].v[0].c == '-')
-        lose_declared(b, &b->w->v[1]);
+        do_declared(b, &b->w->v[1]);
     return do_export(b);
 }
 

@@ -147,6 +147,23 @@ static void read_arithmetic(struct shell_machine *m, struct shell_texts *out,
         shell_take_unknown(m, out, place, why);
 }
 
+/* $[X + 1], as it was written before $(( )). */
+static void read_old_arithmetic(struct shell_machine *m, struct shell_texts *out,
+                                struct shell_char place)
+{
+    int64_t v = 0;
+    int32_t why = 0, from = m->at.i += 2;
+    if (!shell_skip_brackets(m, '[', ']')) {
+        shell_fail(m, &place, "the arithmetic is never closed (add a ])");
+        return;
+    }
+    struct shell_cursor inner = { m->at.v, m->at.i - 1, from, -1, -1 };
+    if (shell_calculate_within(m, inner, &v, &why))
+        shell_take_string(m, out, place, arena_printf(m->arena, "%" PRId64, v));
+    else if (!m->failed)
+        shell_take_unknown(m, out, place, why);
+}
+
 /* $ -------------------------------------------------------------------------------- */
 
 void shell_dollar(struct shell_machine *m, struct shell_texts *out, bool *fields)
@@ -158,6 +175,8 @@ void shell_dollar(struct shell_machine *m, struct shell_texts *out, bool *fields
         read_arithmetic(m, out, place);
     else if (shell_at(m, "$("))
         read_command(m, out, place);
+    else if (shell_at(m, "$["))
+        read_old_arithmetic(m, out, place);
     else if (shell_at(m, "${"))
         shell_braces(m, out, fields, place);
     else

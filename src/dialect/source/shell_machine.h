@@ -44,6 +44,8 @@ struct shell_variable {
     int64_t set;               /* when it was set last: of shell_machine.sets */
     struct shell_texts values; /* in the arena; never changed in place */
     const char **keys;         /* of an associative array's values; NULL: it is none */
+    bool integer;              /* declare -i: what is assigned is calculated */
+    const char *refers;        /* declare -n: the variable that is meant; NULL */
 };
 
 /* $1, $2 and so on, of the script or of a function. */
@@ -219,13 +221,19 @@ void shell_assign(struct shell_machine *m, const char *name,
 /* An element of an associative array, which the variable becomes. */
 void shell_assign_key(struct shell_machine *m, const char *name, const char *key,
                       const struct shell_text *value);
+/* declare -i: what it holds, and is assigned, is calculated. */
+void shell_declare_integer(struct shell_machine *m, const char *name);
+/* declare -n: another name of the variable that its value names; false: it names none. */
+bool shell_declare_reference(struct shell_machine *m, const char *name);
+/* unset -n */
+void shell_unset_reference(struct shell_machine *m, const char *name);
 /* Takes it away; heeds the mode. */
 void shell_unset(struct shell_machine *m, const char *name);
-/* The variable, or the argument ("1", "@", "#", "?") of that name; NULL: not set. */
-const struct shell_variable *shell_look(struct shell_machine *m, const char *name);
-/* Why an argument that the caller would give is not known: by its number as the script
- * has it, whatever was shifted since. */
-int32_t shell_argument_unknown(struct shell_machine *m, const char *name);
+/* Texts in the arena, after those of `before`, which may be NULL. */
+struct shell_texts shell_keep_all(struct shell_machine *m, const struct shell_texts *t,
+                                  const struct shell_texts *before);
+/* One text, not known for that reason. */
+struct shell_texts shell_one_unknown(struct shell_machine *m, int32_t why);
 /* Not known from here on, for a reason (a row of unknowns). */
 void shell_void(struct shell_machine *m, const char *name, int32_t why);
 /* What was set since then is not known: "where" it was set, and why that leaves it open,
@@ -245,6 +253,11 @@ int32_t shell_key(const struct shell_variable *x, const char *key);
 
 /* shell_arguments.c ---------------------------------------------------------------- */
 
+/* The variable, or the argument ("1", "@", "#", "?") of that name; NULL: not set. */
+const struct shell_variable *shell_look(struct shell_machine *m, const char *name);
+/* Why an argument that the caller would give is not known: by its number as the script
+ * has it, whatever was shifted since. */
+int32_t shell_argument_unknown(struct shell_machine *m, const char *name);
 /* The words from number i on; words after a "$@" that is not known have no number. */
 struct shell_arguments shell_arguments_of(struct shell_machine *m,
                                           const struct shell_texts *words, int32_t i);

@@ -3,17 +3,32 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { NAME_SHOWN = 40, MAY_MAX = 2000 };
+enum { NAME_SHOWN = 40, MAY_MAX = 2000, REFERENCES_MAX = 8 };
 
-static struct shell_variable *place_of(const struct shell_machine *m, const char *name)
+static struct shell_variable *own_place(const struct shell_machine *m, const char *name)
 {
     for (int64_t i = 0; i < m->variables.n; i++)
         if (strcmp(m->variables.v[i].name, name) == 0)
             return &m->variables.v[i];
     return NULL;
+}
+
+/* The name that is meant, where one is another's (declare -n). */
+static const char *meant(const struct shell_machine *m, const char *name)
+{
+    const struct shell_variable *x = own_place(m, name);
+    for (int n = 0; x && x->refers && n < REFERENCES_MAX; n++) {
+        name = x->refers;
+        x = own_place(m, name);
+    }
+    return name;
+}
+
+static struct shell_variable *place_of(const struct shell_machine *m, const char *name)
+{
+    return own_place(m, meant(m, name));
 }
 
 struct shell_variable *shell_find(const struct shell_machine *m, const char *name)
@@ -22,9 +37,9 @@ struct shell_variable *shell_find(const struct shell_machine *m, const char *nam
     return x && !x->absent ? x : NULL;
 }
 
-static struct shell_variable *find_or_add(struct shell_machine *m, const char *name)
+static struct shell_variable *find_or_add_own(struct shell_machine *m, const char *name)
 {
-    struct shell_variable *x = place_of(m, name);
+    struct shell_variable *x = own_place(m, name);
     if (x) {
         x->absent = false;
         return x;
@@ -37,8 +52,13 @@ static struct shell_variable *find_or_add(struct shell_machine *m, const char *n
     return &m->variables.v[m->variables.n - 1];
 }
 
-static struct shell_texts keep_all(struct shell_machine *m, const struct shell_texts *t,
-                                   const struct shell_texts *before)
+static struct shell_variable *find_or_add(struct shell_machine *m, const char *name)
+{
+    return find_or_add_own(m, meant(m, name));
+}
+
+struct shell_texts shell_keep_all(struct shell_machine *m, const struct shell_texts *t,
+                                  const struct shell_texts *before)
 {
     int32_t n0 = before ? before->n : 0;
     struct shell_texts kept = { .n = n0 + t->n };
@@ -123,8 +143,39 @@ static void assign_perhaps(struct shell_machine *m, struct shell_variable *x,
     shell_works(m, old && given ? given->n : 0);
     struct shell_texts all =
         with_reason(m, x->name, goes_on && !x->array ? old : NULL, given, place);
-    x->values = keep_all(m, &all, goes_on && x->array ? &x->values : NULL);
+    x->values = shell_keep_all(m, &all, goes_on && x->array ? &x->values : NULL);
     shell_texts_release(&all);
+}
+
+/* What an integer comes to when it is given that, or that is added. */
+static struct shell_texts calculated(struct shell_machine *m,
+                                     const struct shell_variable *x,
+                                     const struct shell_texts *given, bool append)
+{
+    struct shell_texts all = { .v = ARENA_NEW(m->arena, struct shell_text), .n = 1 };
+    struct shell_text t = { 0 }, made = { 0 };
+    struct shell_char place = { .line = 1 };
+    int64_t v = 0;
+    int32_t why = 0;
+    if (append && x->values.n && x->values.v[0].n) {
+        shell_append(m, &t, &x->values.v[0]);
+        shell_add_string(m, &t, "+", place);
+    }
+    if (given->n)
+        shell_append(m, &t, &given->v[0]);
+    place = t.n ? t.v[t.n - 1] : place;
+    place.unknown = 0;
+    if (t.n == 0 || shell_calculate(m, &t, &v, &why)) {
+        shell_add_string(m, &made, arena_printf(m->arena, "%" PRId64, v), place);
+    } else {
+        place.c = '?';
+        place.unknown = why;
+        shell_push(m, &made, place);
+    }
+    *all.v = shell_keep(m, &made);
+    shell_text_release(&t);
+    shell_text_release(&made);
+    return all;
 }
 
 void shell_assign(struct shell_machine *m, const char *name,
@@ -146,6 +197,10 @@ void shell_assign(struct shell_machine *m, const char *name,
         x->array = array;
         x->keys = NULL;
     }
+    if (x->integer && !x->array) {
+        x->values = calculated(m, x, values, append);
+        return;
+    }
     if (append && !array && x->values.n && values->n) { /* X+=text */
         struct shell_text joined = { 0 };
         shell_append(m, &joined, &x->values.v[0]);
@@ -157,14 +212,66 @@ void shell_assign(struct shell_machine *m, const char *name,
             one.v[0] = joined;
             one.n = x->values.n;
         }
-        x->values = keep_all(m, &one, NULL);
+        x->values = shell_keep_all(m, &one, NULL);
         shell_text_release(&joined);
     } else {
-        x->values = keep_all(m, values, append ? &x->values : NULL);
+        x->values = shell_keep_all(m, values, append ? &x->values : NULL);
     }
 }
 
+/* Declared ------------------------------------------------------------------------- */
+
+void shell_declare_integer(struct shell_machine *m, const char *name)
+{
+    if (m->mode == SHELL_SKIP || m->failed)
+        return;
+    struct shell_variable *x = place_of(m, name);
+    bool absent = !x || x->absent;
+    x = find_or_add(m, name);
+    if (!x || x->fixed)
+        return;
+    x->absent = absent;
+    x->integer = true;
+    if (!absent && !x->array && x->values.n && m->mode == SHELL_RUN)
+        x->values = calculated(m, x, &x->values, false);
+}
+
+bool shell_declare_reference(struct shell_machine *m, const char *name)
+{
+    struct shell_variable *x = own_place(m, name);
+    if (!x || x->fixed || m->mode == SHELL_SKIP)
+        return true;
+    const struct shell_text *t = x->values.n == 1 ? &x->values.v[0] : NULL;
+    bool is_name = m->mode == SHELL_RUN && t && t->n && !x->array &&
+                   !isdigit((unsigned char)t->v[0].c);
+    for (int32_t i = 0; is_name && i < t->n; i++)
+        is_name =
+            !t->v[i].unknown && (isalnum((unsigned char)t->v[i].c) || t->v[i].c == '_');
+    if (!is_name || shell_is(t, name))
+        return false;
+    x->refers = shell_string(m, t, false);
+    return true;
+}
+
+void shell_unset_reference(struct shell_machine *m, const char *name)
+{
+    struct shell_variable *x = own_place(m, name);
+    if (x && x->refers && m->mode == SHELL_RUN)
+        *x =
+            (struct shell_variable) { .name = x->name, .gone = true, .set = ++m->sets };
+}
+
 /* Associative arrays --------------------------------------------------------------- */
+
+/* Where bash keeps a key: its values come in that order, the newest of a place first
+ * (hashlib.c, hash_string; assoc.h, ASSOC_HASH_BUCKETS). */
+static uint32_t bucket_of(const char *key)
+{
+    uint32_t h = 2166136261u;
+    for (; *key; key++)
+        h = (h * 16777619u) ^ (uint8_t)*key;
+    return h & 1023;
+}
 
 int32_t shell_key(const struct shell_variable *x, const char *key)
 {
@@ -174,15 +281,20 @@ int32_t shell_key(const struct shell_variable *x, const char *key)
     return -1;
 }
 
-static void add_key(struct shell_machine *m, struct shell_variable *x, const char *key)
+/* Makes room for a key; its number. */
+static int32_t add_key(struct shell_machine *m, struct shell_variable *x,
+                       const char *key)
 {
-    const char **keys = ARENA_ARRAY(m->arena, x->values.n + 1, const char *);
-    struct shell_text *v = ARENA_ARRAY(m->arena, x->values.n + 1, struct shell_text);
-    for (int32_t i = 0; i < x->values.n; i++) {
-        keys[i] = x->keys[i];
-        v[i] = x->values.v[i];
+    int32_t n = x->values.n, at = 0;
+    const char **keys = ARENA_ARRAY(m->arena, n + 1, const char *);
+    struct shell_text *v = ARENA_ARRAY(m->arena, n + 1, struct shell_text);
+    while (at < n && bucket_of(x->keys[at]) < bucket_of(key))
+        at++;
+    for (int32_t i = 0; i < n; i++) {
+        keys[i + (i >= at)] = x->keys[i];
+        v[i + (i >= at)] = x->values.v[i];
     }
-    keys[x->values.n] = arena_strdup(m->arena, key);
+    keys[at] = arena_strdup(m->arena, key);
     x->keys = keys;
     x->values.v = v;
     x->values.n++;
@@ -190,6 +302,7 @@ static void add_key(struct shell_machine *m, struct shell_variable *x, const cha
     if (x->values.n > SHELL_WORDS_MAX)
         shell_fail(m, NULL, "an array of more than %d elements (leave some out)",
                    SHELL_WORDS_MAX);
+    return at;
 }
 
 void shell_assign_key(struct shell_machine *m, const char *name, const char *key,
@@ -209,12 +322,10 @@ void shell_assign_key(struct shell_machine *m, const char *name, const char *key
     x->array = true;
     shell_works(m, x->values.n);
     int32_t i = shell_key(x, key);
-    if (i < 0) {
-        i = x->values.n;
-        add_key(m, x, key);
-    } else {
-        x->values = keep_all(m, &x->values, NULL);
-    }
+    if (i < 0)
+        i = add_key(m, x, key);
+    else
+        x->values = shell_keep_all(m, &x->values, NULL);
     x->values.v[i] = shell_keep(m, value);
     if (m->mode == SHELL_MAYBE) {
         struct shell_texts unsure =
@@ -227,7 +338,7 @@ void shell_assign_key(struct shell_machine *m, const char *name, const char *key
 
 /* Taken away, or not known any more ------------------------------------------------ */
 
-static struct shell_texts one_unknown(struct shell_machine *m, int32_t why)
+struct shell_texts shell_one_unknown(struct shell_machine *m, int32_t why)
 {
     struct shell_texts all = { .n = 1 };
     all.v = ARENA_NEW(m->arena, struct shell_text);
@@ -241,7 +352,7 @@ static struct shell_texts one_unknown(struct shell_machine *m, int32_t why)
 
 static void lose(struct shell_machine *m, struct shell_variable *x, int32_t why)
 {
-    x->values = one_unknown(m, why);
+    x->values = shell_one_unknown(m, why);
     x->keys = NULL;
     x->gone = false;
     x->set = ++m->sets;
@@ -288,7 +399,8 @@ void shell_unset(struct shell_machine *m, const char *name)
 
 void shell_put_aside(struct shell_machine *m, const char *name)
 {
-    struct shell_variable *x = shell_find(m, name);
+    struct shell_variable *x = own_place(m, name);
+    x = x && !x->absent ? x : NULL;
     struct shell_local l = { .had = x != NULL };
     l.was = x ? *x : (struct shell_variable) { .name = name };
     if (!shell_works(m, 1) && m->locals.n < SHELL_WORDS_MAX)
@@ -299,7 +411,7 @@ void shell_give_back(struct shell_machine *m, int64_t n)
 {
     while (m->locals.n > n) {
         const struct shell_local *l = &m->locals.v[--m->locals.n];
-        struct shell_variable *x = find_or_add(m, l->was.name);
+        struct shell_variable *x = find_or_add_own(m, l->was.name);
         if (!x || x->fixed)
             continue;
         *x = l->was;
@@ -312,7 +424,7 @@ void shell_swap_aside(struct shell_machine *m, int64_t from, int64_t to)
 {
     for (int64_t i = from; i < to; i++) {
         struct shell_local *l = &m->locals.v[i];
-        struct shell_variable *x = place_of(m, l->was.name), now;
+        struct shell_variable *x = own_place(m, l->was.name), now;
         if (!x || x->fixed)
             continue;
         now = *x;
@@ -329,84 +441,4 @@ void shell_forget_aside(struct shell_machine *m, int64_t from, int64_t to)
     if (n > 0)
         memmove(&m->locals.v[from], &m->locals.v[to], (size_t)n * sizeof(*m->locals.v));
     m->locals.n -= to - from;
-}
-
-/* $1, $@ and the like -------------------------------------------------------------- */
-
-static const struct shell_variable *made(struct shell_machine *m,
-                                         struct shell_texts values)
-{
-    struct shell_variable *x = ARENA_NEW(m->arena, struct shell_variable);
-    *x = (struct shell_variable) { .values = values, .gone = values.n == 0 };
-    shell_works(m, 8);
-    return x;
-}
-
-static const struct shell_variable *number(struct shell_machine *m, int64_t v)
-{
-    struct shell_texts one = { .n = 1 };
-    struct shell_text t = { 0 };
-    shell_add_string(m, &t, arena_printf(m->arena, "%" PRId64, v),
-                     (struct shell_char) { .line = 1 });
-    one.v = ARENA_NEW(m->arena, struct shell_text);
-    *one.v = shell_keep(m, &t);
-    shell_text_release(&t);
-    return made(m, one);
-}
-
-int32_t shell_argument_unknown(struct shell_machine *m, const char *name)
-{
-    const char *shown = name;
-    int32_t row;
-    if (isdigit((unsigned char)*name)) {
-        shown = arena_printf(m->arena, "%ld",
-                             strtol(name, NULL, 10) + (long)m->arguments.shifted);
-        row =
-            shell_not_known(m, arena_printf(m->arena, "$%.*s", NAME_SHOWN, shown), true,
-                            "$%.*s is an argument of the script (--set "
-                            "/shell/%.*s=VALUE gives it)",
-                            NAME_SHOWN, shown, NAME_SHOWN, shown);
-    } else {
-        row =
-            shell_not_known(m, arena_printf(m->arena, "$%.*s", NAME_SHOWN, name), true,
-                            "$%.*s asks for the arguments of the script (--set "
-                            "'/shell/@=A B' gives them)",
-                            NAME_SHOWN, name);
-    }
-    m->unknowns.v[row - 1].argument = true;
-    m->unknowns.v[row - 1].ask = shown;
-    return row;
-}
-
-/* All of them; where more may follow, a piece that is not known does. */
-static const struct shell_variable *all_arguments(struct shell_machine *m)
-{
-    const struct shell_arguments *a = &m->arguments;
-    if (!a->open)
-        return made(m, a->values);
-    if (a->values.n == 0)
-        return NULL;
-    struct shell_texts more = one_unknown(m, shell_argument_unknown(m, "@"));
-    return made(m, keep_all(m, &more, &a->values));
-}
-
-const struct shell_variable *shell_look(struct shell_machine *m, const char *name)
-{
-    const struct shell_arguments *a = &m->arguments;
-    bool is_number = *name >= '1' && *name <= '9',
-         all = strcmp(name, "@") == 0 || strcmp(name, "*") == 0;
-    int64_t i = is_number ? strtol(name, NULL, 10) - 1 : 0;
-    if (strcmp(name, "?") == 0 && m->status != SHELL_UNKNOWN)
-        return number(m, m->status == SHELL_NO);
-    if (!is_number && !all && strcmp(name, "#") != 0)
-        return shell_find(m, name);
-    if (a->lost)
-        return made(m, one_unknown(m, a->lost));
-    if (all)
-        return all_arguments(m);
-    if (!is_number)
-        return a->open ? NULL : number(m, a->values.n);
-    if (i < a->values.n)
-        return made(m, (struct shell_texts) { .v = a->values.v + i, .n = 1 });
-    return a->open ? NULL : made(m, (struct shell_texts) { 0 });
 }
