@@ -260,6 +260,12 @@ static void test_loops(void)
         { "x = 1\nwhile False:\n    x = 2", "1" },
         { "x = 1\nwhile y:\n    x += 1\n", "?a loop changes it" },
         { "for i in []:\n    pass\nelse:\n    x = 3", "3" },
+        { "for x in [1, 2, 3]:\n    if x == 2:\n        break\nelse:\n    x = 9", "2" },
+        { "x = 1\nfor i in [1, 2]:\n    if i == y:\n        break\nelse:\n    x = 9",
+          "?whether the loop of line 2 is left by break is not known" },
+        { "x = 1\nfor i in y:\n    pass\nelse:\n    x = 9", "9" },
+        { "x = 1\nwhile y:\n    if i:\n        break\nelse:\n    x = 9",
+          "?whether the loop of line 2 is left by break is not known" },
         { "x = [i * 2 for i in range(4) if i % 2]", "[2,6]" },
         { "x = {k: v for k, v in zip('ab', [1, 2])}", "{a:1,b:2}" },
         { "x = [(i, j) for i in [1, 2] for j in [3]]", "[[1,3],[2,3]]" },
@@ -304,6 +310,34 @@ static void test_branches(void)
         { "try:\n    x = 1\nexcept Error as e:\n    x = 2\nfinally:\n    y = 3", "1" },
         { "with open('f') as f, g() as h:\n    x = 4", "4" },
         { "if y: x = 1\nelse: x = 2\nx = 3", "3" },
+        /* cases */
+        { "m = 'b'\nmatch m:\n    case 'a' | 'b':\n        x = 1\n    case _:\n        "
+          "x = 2",
+          "1" },
+        { "m = -3\nmatch m:\n    case -3 if m > 0:\n        x = 1\n    case n:\n       "
+          " x = n",
+          "-3" },
+        { "match (1, y):\n    case (1, z):\n        x = 1\n    case _:\n        x = 2",
+          "?it depends on line 1: a pattern that is not followed" },
+        { "match = 2\nmatch += 1\nx = match", "3" },
+        /* names of outside */
+        { "x = 1\ndef f():\n    global x\n    x = 2\nf()", "2" },
+        { "x = 1\ndef f():\n    x = 2\nf()", "1" },
+        { "x = 1\ndef f():\n    global x\n    x = 2", "1" },
+        { "def f():\n    a = 1\n    def g():\n        nonlocal a\n        a = 2\n    "
+          "g()\n    "
+          "return a\nx = f()",
+          "2" },
+        { "x = 1\nglobals()['x'] = 2", "2" },
+        { "from types import SimpleNamespace\na = SimpleNamespace(n=1)\nvars(a)['n'] = "
+          "2\n"
+          "a.__dict__['m'] = 3\nx = [a.n, a.m]",
+          "[2,3]" },
+        /* all that others leave */
+        { "a, *b = [1, 2, 3]\n*c, d = [4, 5]\ne, *f, g = 6, 7\nx = [a, b, c, d, e, f, "
+          "g]",
+          "[1,[2,3],[4],5,6,[],7]" },
+        { "x = 1\nx, *y, z = [2]", "?it is unpacked from what is not known" },
         { "if y:\n  x = 1\n\nx = 5", "5" },
     };
     check_rows(rows, COUNT(rows));
@@ -323,7 +357,12 @@ static void test_void(void)
         { "x = 1\ny = 'open\nz = 2", "1" },
         { "x = {'a': await f(), 'b': 2}",
           "{a:?it is an expression with \"await\",b:2}" },
-        { "match y:\n    case 1:\n        x = 1\n", "1" },
+        { "match y:\n    case 1:\n        x = 1\n",
+          "?it depends on line 1: y is not known before" },
+        /* what a line that cannot be read decides, and unpacks */
+        { "x = 1\nif y ! z:\n    x = 2\nelse:\n    x = 3",
+          "?it is under line 4, whose beginning is not read" },
+        { "x = 1\na, (b, x) = 1, (2, 3)", "?it is unpacked at line 2" },
         { "x = 1\n@ wrong (\ny = 2", "1" },
     };
     check_rows(rows, COUNT(rows));

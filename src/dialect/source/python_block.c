@@ -1,16 +1,15 @@
 /* Blocks of Python source: lines by their indentation, branches and loops. */
+#include "base/names.h"
 #include "dialect/source/python_parse.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { BLOCKS_MAX = 60, WHY_MAX = 160 };
+enum { BLOCKS_MAX = 60, WORD_MAX = 8 };
 
 /* Lines ---------------------------------------------------------------------------- */
 
-/* Over blank lines and comments to the next that says something, the lexer at its first
- * character: its column, -1 at a prompt and at the end. */
-static int64_t next_line(struct python_parser *r)
+int64_t python_next_line(struct python_parser *r)
 {
     while (r->lex.i < r->lex.n) {
         const char *s = r->lex.s + r->lex.i;
@@ -33,6 +32,38 @@ static int64_t next_line(struct python_parser *r)
 }
 
 static void read_statement(struct python_parser *r, int64_t column);
+
+static void read_suite(struct python_parser *r, int64_t column, bool taken);
+
+/* Whether a line that cannot be read heads a block: "if a b:". */
+static bool heads_block(const struct python_parser *r)
+{
+    static const char *const words[] = { "if",    "elif", "else",  "for",
+                                         "while", "with", "try",   "except",
+                                         "match", "case", "async", NULL };
+    char word[WORD_MAX];
+    const char *s = r->lex.s + r->lex.i, *end = r->lex.s + r->lex.n;
+    s += strspn(s, " \t\f\r");
+    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz"), length = strcspn(s, "\n");
+    length = s + length > end ? (size_t)(end - s) : length;
+    snprintf(word, sizeof(word), "%.*s", (int)(n < WORD_MAX ? n : 0), s);
+    while (length && strchr(" \t\r", s[length - 1]))
+        length--;
+    return length && s[length - 1] == ':' && names_listed(words, word);
+}
+
+/* The block below such a line: it may run. */
+static void read_below(struct python_parser *r, int64_t column, int64_t line)
+{
+    struct python_choice c = { .left = 1 };
+    if (r->limit || python_next_line(r) <= column)
+        return;
+    snprintf(c.why, sizeof(c.why), "line %" PRId64 ", on which it depends, is not read",
+             line);
+    r->t = (struct python_token) { .kind = TOKEN_NEWLINE, .line = line };
+    python_read_branch(r, &c, -1, column);
+    python_end_choice(r, &c);
+}
 
 /* A statement that begins on this line, or else the line alone. */
 static void read_line(struct python_parser *r, int64_t column)
@@ -59,8 +90,11 @@ static void read_line(struct python_parser *r, int64_t column)
     }
     start.work = r->lex.work;
     r->lex = start;
+    bool heads = !r->stop && heads_block(r);
     python_skip_line(r);
     r->failed = false;
+    if (heads)
+        read_below(r, column, line);
 }
 
 void python_lines(struct python_parser *r, int64_t column)
@@ -70,7 +104,7 @@ void python_lines(struct python_parser *r, int64_t column)
     enum python_stop stop = r->stop;
     if (!within)
         r->stop = PYTHON_RAISE;
-    while (!r->limit && (at = next_line(r)) > column)
+    while (!r->limit && (at = python_next_line(r)) > column)
         read_line(r, at);
     if (!within)
         r->stop = stop;
@@ -95,8 +129,7 @@ static void read_suite(struct python_parser *r, int64_t column, bool taken)
         r->stop = before;
 }
 
-/* Over ":"; anything else fails. */
-static void expect_colon(struct python_parser *r)
+void python_expect_colon(struct python_parser *r)
 {
     r->failed |= !python_at(r, ":");
     if (!python_stopped(r))
@@ -106,7 +139,7 @@ static void expect_colon(struct python_parser *r)
 /* Whether the statement goes on with that word, at its own column; over it. */
 static bool goes_on_with(struct python_parser *r, int64_t column, const char *word)
 {
-    if (r->limit || next_line(r) != column || python_stopped(r))
+    if (r->limit || python_next_line(r) != column || python_stopped(r))
         return false;
     size_t n = strlen(word), i = strspn(r->lex.s + r->lex.i, " \t\f\r");
     const char *s = r->lex.s + r->lex.i + i;
@@ -119,18 +152,7 @@ static bool goes_on_with(struct python_parser *r, int64_t column, const char *wo
 
 /* Branches ------------------------------------------------------------------------- */
 
-/* if, elif, else under way. */
-struct choice {
-    struct python_branches branches;
-    bool begun;
-    int left;      /* whether no branch was taken so far; -1: not known */
-    int64_t every; /* its condition's remainder is of that; 0, -1 as of calls */
-    const char
-        *condition; /* the last that is not known, as it is written; NULL: none */
-    char why[WHY_MAX];
-};
-
-static void read_branch(struct python_parser *r, struct choice *c, int truth,
+void python_read_branch(struct python_parser *r, struct python_choice *c, int truth,
                         int64_t column)
 {
     if (c->left == 0 || truth == 0) {
@@ -156,6 +178,12 @@ static void read_branch(struct python_parser *r, struct choice *c, int truth,
     }
 }
 
+void python_end_choice(struct python_parser *r, struct python_choice *c)
+{
+    if (c->begun)
+        python_branches_join(r, &c->branches, c->left == 0, c->why);
+}
+
 /* The text from a token's start up to the parser's. */
 static const char *written(struct python_parser *r, const char *from)
 {
@@ -167,7 +195,7 @@ static const char *written(struct python_parser *r, const char *from)
 }
 
 /* The condition at the token and its ":"; 1, 0, -1. */
-static int read_condition(struct python_parser *r, struct choice *c)
+static int read_condition(struct python_parser *r, struct python_choice *c)
 {
     int64_t line = r->t.line;
     const char *from = r->t.s;
@@ -182,7 +210,7 @@ static int read_condition(struct python_parser *r, struct choice *c)
     int truth = python_truth(v);
     if (truth < 0 && c)
         c->condition = written(r, from);
-    expect_colon(r);
+    python_expect_colon(r);
     if (truth < 0 && c && !c->why[0])
         snprintf(c->why, sizeof(c->why), "it depends on line %" PRId64 ": %.100s", line,
                  v->why ? v->why : "a condition that is not known");
@@ -191,37 +219,37 @@ static int read_condition(struct python_parser *r, struct choice *c)
 
 static void read_if(struct python_parser *r, int64_t column)
 {
-    struct choice c = { .left = 1 };
+    struct python_choice c = { .left = 1 };
     python_advance(r);
     int truth = read_condition(r, &c);
     if (python_stopped(r))
         return;
-    read_branch(r, &c, truth, column);
+    python_read_branch(r, &c, truth, column);
     for (bool last = false; !last && !python_stopped(r);) {
         if (goes_on_with(r, column, "elif")) {
             truth = read_condition(r, &c);
         } else if (goes_on_with(r, column, "else")) {
-            expect_colon(r);
+            python_expect_colon(r);
             truth = 1;
             last = true;
         } else {
             break;
         }
         if (!python_stopped(r))
-            read_branch(r, &c, truth, column);
+            python_read_branch(r, &c, truth, column);
     }
-    if (c.begun)
-        python_branches_join(r, &c.branches, c.left == 0, c.why);
+    python_end_choice(r, &c);
 }
 
 /* Loops ---------------------------------------------------------------------------- */
 
-/* Once for each item; whether it may have ended earlier. */
-static void repeat(struct python_parser *r, const struct value *list,
+/* Once for each item; whether it was left by `break`. */
+static bool repeat(struct python_parser *r, const struct value *list,
                    const struct python_place *targets, const struct python_place *body,
                    int64_t column)
 {
-    for (int32_t i = 0; i < list->n && !r->limit; i++) {
+    bool broken = false;
+    for (int32_t i = 0; i < list->n && !r->limit && !broken; i++) {
         if (!python_may_repeat(r)) {
             r->left_unsurely = true;
             break;
@@ -235,37 +263,50 @@ static void repeat(struct python_parser *r, const struct value *list,
         enum python_stop stop = r->stop;
         if (stop == PYTHON_CONTINUE || stop == PYTHON_BREAK)
             r->stop = PYTHON_GOES_ON;
-        if (stop > PYTHON_CONTINUE)
+        broken = stop == PYTHON_BREAK;
+        if (stop > PYTHON_BREAK)
             break;
     }
+    return broken;
 }
 
-/* A loop of which it is not known how often: its body once. */
-static void read_unsure(struct python_parser *r, int64_t column)
+/* A loop of which it is not known how often: its body once; whether that ends by
+ * `break`. */
+static bool read_unsure(struct python_parser *r, int64_t column)
 {
     r->unsure_loops++;
     r->loops++;
     read_suite(r, column, true);
     r->loops--;
     r->unsure_loops--;
-    if (r->stop == PYTHON_CONTINUE || r->stop == PYTHON_BREAK)
+    bool broken = r->stop == PYTHON_BREAK;
+    if (r->stop == PYTHON_CONTINUE || broken)
         r->stop = PYTHON_GOES_ON;
+    return broken;
 }
 
-static void read_else(struct python_parser *r, int64_t column)
+/* The `else` of a loop, which runs unless that was left (1: for sure, -1: perhaps). */
+static void read_else(struct python_parser *r, int64_t column, int left, int64_t line)
 {
+    struct python_choice c = { .left = 1 };
     if (!goes_on_with(r, column, "else"))
         return;
-    expect_colon(r);
+    python_expect_colon(r);
+    snprintf(c.why, sizeof(c.why),
+             "whether the loop of line %" PRId64 " is left by "
+             "break is not known",
+             line);
     if (!python_stopped(r))
-        read_suite(r, column, true);
+        python_read_branch(r, &c, left == 0 ? 1 : left == 1 ? 0 : -1, column);
+    python_end_choice(r, &c);
 }
 
 /* "for" targets "in" values ":" */
 static void read_for(struct python_parser *r, int64_t column)
 {
     bool outer = r->left_unsurely;
-    char why[WHY_MAX];
+    int64_t line = r->t.line;
+    char why[PYTHON_WHY_MAX];
     struct python_branches changes;
     snprintf(why, sizeof(why), "the loop of line %" PRId64 " changes it", r->t.line);
     python_advance(r);
@@ -282,7 +323,7 @@ static void read_for(struct python_parser *r, int64_t column)
         python_advance(r);
         python_expression(r);
     }
-    expect_colon(r);
+    python_expect_colon(r);
     if (python_stopped(r))
         return;
     struct python_place body = python_here(r);
@@ -290,32 +331,35 @@ static void read_for(struct python_parser *r, int64_t column)
         over->kind == VALUE_UNKNOWN ? NULL : python_items(r, over);
     r->left_unsurely = false;
     python_branches_begin(r, &changes);
-    if (list)
-        repeat(r, list, &targets, &body, column);
-    else
-        read_unsure(r, column);
+    bool broken =
+        list ? repeat(r, list, &targets, &body, column) : read_unsure(r, column);
+    int left = r->left_unsurely || (!list && broken) ? -1 : broken;
     python_branches_keep(r, &changes, list && r->left_unsurely, why);
     r->left_unsurely = outer;
     if (list && !r->limit) { /* after it, however it was left */
         python_go(r, &body);
         read_suite(r, column, false);
     }
-    read_else(r, column);
+    read_else(r, column, left, line);
 }
 
 static void read_while(struct python_parser *r, int64_t column)
 {
     bool outer = r->left_unsurely;
+    int64_t line = r->t.line;
     python_advance(r);
     int truth = read_condition(r, NULL);
     if (python_stopped(r))
         return;
+    bool broken = false;
+    r->left_unsurely = false;
     if (truth)
-        read_unsure(r, column);
+        broken = read_unsure(r, column);
     else
         read_suite(r, column, false);
+    int left = broken || r->left_unsurely ? -1 : 0;
     r->left_unsurely = outer;
-    read_else(r, column);
+    read_else(r, column, left, line);
 }
 
 /* Other blocks --------------------------------------------------------------------- */
@@ -329,14 +373,14 @@ static void skip_header(struct python_parser *r)
         else
             python_advance(r);
     }
-    expect_colon(r);
+    python_expect_colon(r);
 }
 
 /* What is tried is taken to work. */
 static void read_try(struct python_parser *r, int64_t column)
 {
     python_advance(r);
-    expect_colon(r);
+    python_expect_colon(r);
     if (python_stopped(r))
         return;
     read_suite(r, column, true);
@@ -345,9 +389,9 @@ static void read_try(struct python_parser *r, int64_t column)
         if (!python_stopped(r))
             read_suite(r, column, false);
     }
-    read_else(r, column);
+    read_else(r, column, 0, 0);
     if (!python_stopped(r) && goes_on_with(r, column, "finally")) {
-        expect_colon(r);
+        python_expect_colon(r);
         if (!python_stopped(r))
             read_suite(r, column, true);
     }
@@ -406,17 +450,24 @@ static void read_with(struct python_parser *r, int64_t column)
     python_advance(r);
     if (!read_bracketed(r))
         read_contexts(r, ":");
-    expect_colon(r);
+    python_expect_colon(r);
     if (!python_stopped(r))
         read_suite(r, column, true);
 }
 
-/* A header alone, as "else:" after what could not be read. */
+/* A header alone, as "else:" after what could not be read: it may run. */
 static void read_stray(struct python_parser *r, int64_t column)
 {
+    struct python_choice c = { .left = 1 };
+    bool always = python_at(r, "finally");
+    snprintf(c.why, sizeof(c.why),
+             "it is under line %" PRId64 ", whose beginning is not "
+             "read",
+             r->t.line);
     skip_header(r);
     if (!python_stopped(r))
-        read_suite(r, column, true);
+        python_read_branch(r, &c, always ? 1 : -1, column);
+    python_end_choice(r, &c);
 }
 
 static void read_statement(struct python_parser *r, int64_t column)
@@ -438,6 +489,6 @@ static void read_statement(struct python_parser *r, int64_t column)
         python_define(r, column);
     else if (python_at_any(r, strays))
         read_stray(r, column);
-    else
+    else if (!python_at(r, "match") || !python_match(r, column))
         python_simple(r);
 }

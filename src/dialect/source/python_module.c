@@ -232,3 +232,66 @@ struct value *python_imported_load(struct python_parser *r, const char *function
     strbuf_release(&call);
     return v;
 }
+
+/* Statements ----------------------------------------------------------------------- */
+
+/* What a module of the user's own binds: NAME of `from`, or all of a module. */
+static void import_own(struct python_parser *r, const char *from, const char *path,
+                       const char *name, int64_t line)
+{
+    bool relative = from && strcmp(from, ".") == 0;
+    const char *module =
+        !from || relative ? path : arena_printf(r->p->arena, "%s.%s", from, path);
+    const struct python_import all = { module, NULL, name, line };
+    const struct python_import one = { from, path, name, line };
+    if (!python_import(r, &all) && from && !relative)
+        python_import(r, &one);
+}
+
+/* from a.b import C as D, E, and import F: what D, E and F name, when they are called. */
+static void read_imports(struct python_parser *r, const char *from)
+{
+    bool bracket = python_at(r, "(");
+    if (bracket)
+        python_open(r);
+    while (!python_stopped(r) && r->t.kind == TOKEN_NAME) {
+        int64_t line = r->t.line;
+        const char *path = python_path(r), *name = path;
+        if (python_at(r, "as")) {
+            python_advance(r);
+            name = r->t.kind == TOKEN_NAME ? python_path(r) : path;
+        }
+        if (from || name != path || !strchr(path, '.')) {
+            struct value *v = python_unknown(r, line, "it is imported");
+            v->text = from ? arena_printf(r->p->arena, "%s.%s", from, path) : path;
+            python_bind(r, name, v);
+        }
+        import_own(r, from, path, name, line);
+        if (!python_at(r, ","))
+            break;
+        python_advance(r);
+    }
+    if (bracket)
+        python_close(r, ")");
+    else if (python_at(r, "*")) {
+        const struct python_import all = { from, NULL, NULL, r->t.line };
+        if (from)
+            python_import(r, &all);
+        python_advance(r);
+    }
+}
+
+void python_read_import(struct python_parser *r)
+{
+    const char *from = NULL;
+    if (python_at(r, "from")) {
+        python_advance(r);
+        while (python_at(r, ".") || python_at(r, "..."))
+            python_advance(r);
+        from =
+            r->t.kind == TOKEN_NAME && !python_at(r, "import") ? python_path(r) : ".";
+        r->failed |= !python_at(r, "import");
+    }
+    python_advance(r);
+    read_imports(r, from);
+}

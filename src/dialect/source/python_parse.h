@@ -4,12 +4,13 @@
  *
  *     python.c                          the text
  *     python_notebook.c                 lines that are no Python
- *     python_block.c, python_function.c, python_object.c, python_statement.c
- *                                       blocks; functions and classes; their objects;
- *                                       statements
+ *     python_block.c, python_match.c, python_function.c, python_object.c,
+ *     python_statement.c                blocks; cases; functions and classes; their
+ *                                       objects; statements
  *     python_expr.c, python_term.c, python_call.c, python_again.c
  *                                       operators; terms; calls; f-strings and
  *                                       comprehensions
+ *     python_target.c                   what stands before "="
  *     python_token.c                    tokens under way
  *     python_branch.c                   what depends on a condition that is not known
  *     python_started.c                  functions that libraries call
@@ -69,10 +70,19 @@ struct python_foreign_class {
     const char *name, *path;
 };
 
+/* A name that a function declares to be of outside: global (of the text itself) or
+ * nonlocal. */
+struct python_outer {
+    const char *name;
+    bool global;
+    const struct python_outer *next;
+};
+
 /* A call that is being read. */
 struct python_frame {
     struct value *returned; /* NULL: nothing so far */
     bool unsure;            /* it returns under a condition that is not known */
+    const struct python_outer *outer;
 };
 
 /* What a branch changed: a name by its index, or a container; and how it was. */
@@ -97,6 +107,19 @@ struct python_branches {
     int64_t born, outer_born;
     int n; /* branches that go on after the statement */
     VEC(struct python_outcome) outcomes;
+};
+
+enum { PYTHON_WHY_MAX = 160 };
+
+/* if, elif, else under way, or cases. */
+struct python_choice {
+    struct python_branches branches;
+    bool begun;
+    int left;      /* whether no branch was taken so far; -1: not known; 1 at first */
+    int64_t every; /* its condition's remainder is of that; 0, -1 as of calls */
+    const char
+        *condition; /* the last that is not known, as it is written; NULL: none */
+    char why[PYTHON_WHY_MAX];
 };
 
 enum python_stop {
@@ -241,6 +264,19 @@ void python_suite(struct python_parser *r, int64_t column);
 void python_simple(struct python_parser *r);
 /* Lines that begin beyond a column; -1 takes all up to the end or a prompt. */
 void python_lines(struct python_parser *r, int64_t column);
+
+/* Over blank lines and comments to the next that says something, the lexer at its first
+ * character: its column, -1 at a prompt and at the end. */
+int64_t python_next_line(struct python_parser *r);
+/* Over ":"; anything else fails. */
+void python_expect_colon(struct python_parser *r);
+/* The suite at the parser, taken for sure (1), not (0), or perhaps (-1). */
+void python_read_branch(struct python_parser *r, struct python_choice *c, int truth,
+                        int64_t column);
+/* After the last of them. */
+void python_end_choice(struct python_parser *r, struct python_choice *c);
+/* "match" subject ":" and its cases; false: the word is a name, the parser at it. */
+bool python_match(struct python_parser *r, int64_t column);
 
 /* The function or class of that name, or NULL. */
 struct python_function *python_function(struct python_parser *r, const char *name);
@@ -415,6 +451,9 @@ struct python_import {
 
 /* Binds what a module of the user's own has of it; false: there is no such module. */
 bool python_import(struct python_parser *r, const struct python_import *in);
+
+/* "import" or "from" at the token. */
+void python_read_import(struct python_parser *r);
 
 /* The document that a function of such a module ("a.b.load") loads; NULL: it loads none,
  * or what it is given is not known. Calls reach it by r->imported_load alone. */

@@ -1,59 +1,14 @@
 /* Statements of Python source. */
 #include "base/names.h"
-#include "dialect/source/python_parse.h"
+#include "dialect/source/python_target.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TARGETS_MAX = 8, KEYS_MAX = 8 };
-
-/* name, name.attribute, name["key"]["key"] before "=". */
-struct target {
-    const char *name;
-    int n_keys;
-    const char *keys[KEYS_MAX]; /* NULL: not known */
-    int64_t line;
-};
+enum { TARGETS_MAX = 8 };
 
 /* Assignments ---------------------------------------------------------------------- */
-
-static bool at_name(const struct python_parser *r)
-{
-    static const char *const words[] = { "True", "False",  "None",
-                                         "not",  "lambda", "await" };
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (python_at(r, words[i]))
-            return false;
-    return r->t.kind == TOKEN_NAME;
-}
-
-static bool read_target(struct python_parser *r, struct target *t)
-{
-    *t = (struct target) { .line = r->t.line };
-    if (!at_name(r))
-        return false;
-    t->name = python_path(r);
-    while (!python_stopped(r) && python_at(r, "[") && t->n_keys < KEYS_MAX) {
-        python_open(r);
-        t->keys[t->n_keys++] = python_key(r, python_expression(r));
-        python_close(r, "]");
-    }
-    return !python_stopped(r);
-}
-
-/* What a target's path is bound to, or is a member of: "args" of args.names. */
-static struct value *holder(struct python_parser *r, const char *path, const char **key)
-{
-    struct value *x = python_find(r, path);
-    const char *dot = strrchr(path, '.');
-    *key = NULL;
-    if (x || !dot)
-        return x;
-    x = python_find(r, arena_strndup(r->p->arena, path, (size_t)(dot - path)));
-    *key = dot + 1;
-    return x && x->kind == VALUE_DICT ? x : NULL;
-}
 
 /* The innermost object on the way to an attribute, and the rest of the way from it; NULL:
  * the name is bound to none. */
@@ -79,7 +34,7 @@ static struct value *object_of(struct python_parser *r, const char *path,
 
 /* x.requires_grad = False: an attribute of a wanted name, kept as a call that is given the
  * value. */
-static void record_attribute(struct python_parser *r, const struct target *t,
+static void record_attribute(struct python_parser *r, const struct python_target *t,
                              struct value *v)
 {
     const char *dot = strrchr(t->name, '.');
@@ -91,7 +46,7 @@ static void record_attribute(struct python_parser *r, const struct target *t,
 }
 
 /* args.max_steps = 10, of args = TrainingArguments(...). */
-static void set_of_call(struct python_parser *r, const struct target *t,
+static void set_of_call(struct python_parser *r, const struct python_target *t,
                         struct value *v)
 {
     const char *dot = strchr(t->name, '.');
@@ -102,12 +57,13 @@ static void set_of_call(struct python_parser *r, const struct target *t,
                              dot + 1, t->line, v);
 }
 
-static void assign(struct python_parser *r, const struct target *t, struct value *v)
+static void assign(struct python_parser *r, const struct python_target *t,
+                   struct value *v)
 {
     const char *member;
     record_attribute(r, t, v);
     struct value *x = t->n_keys == 0 ? object_of(r, t->name, &member) : NULL;
-    x = x ? x : holder(r, t->name, &member);
+    x = x ? x : python_holder(r, t->name, &member);
     if (x && member && t->n_keys == 0) {
         python_put(r, x, member, t->line, v);
         python_set_attribute(r, x, member, t->line, v);
@@ -141,17 +97,36 @@ static void assign(struct python_parser *r, const struct target *t, struct value
                                   (int64_t)t->line));
 }
 
-/* a, b = 1, 2 */
-static void assign_all(struct python_parser *r, const struct target *t, int n,
+/* The items that "*name" takes: so many, from that one. */
+static struct value *rest_of(struct python_parser *r, const struct value *v, int from,
+                             int n)
+{
+    struct value *rest = python_new(r, VALUE_LIST, v->line);
+    for (int i = from; i < from + n && !r->limit; i++)
+        python_append(r, rest, v->items[i].value);
+    return rest;
+}
+
+/* a, b = 1, 2; a, *b = 1, 2, 3 */
+static void assign_all(struct python_parser *r, const struct python_target *t, int n,
                        const struct value *v)
 {
-    bool fits = v->kind == VALUE_LIST && v->n == n && !v->gap;
+    int starred = -1, at = 0;
     for (int i = 0; i < n; i++)
-        assign(r, &t[i],
-               fits ? v->items[i].value
-                    : python_unknown(r, v->line, "%s",
-                                     v->why ? v->why
-                                            : "it is unpacked from what is not known"));
+        starred = t[i].starred ? i : starred;
+    int more = v->kind == VALUE_LIST ? v->n - (n - 1) : 0; /* of the starred */
+    bool fits =
+        v->kind == VALUE_LIST && !v->gap && (starred < 0 ? v->n == n : more >= 0);
+    for (int i = 0; i < n; i++) {
+        struct value *part =
+            !fits          ? python_unknown(r, v->line, "%s",
+                                   v->why ? v->why
+                                                   : "it is unpacked from what is not known")
+            : i == starred ? rest_of(r, v, at, more)
+                           : v->items[at].value;
+        at += i == starred ? more : 1;
+        assign(r, &t[i], part);
+    }
 }
 
 /* The value after "="; several with commas are a tuple. */
@@ -170,21 +145,8 @@ static struct value *read_values(struct python_parser *r)
     return tuple;
 }
 
-/* What a target holds now, or NULL. */
-static struct value *target_value(struct python_parser *r, const struct target *t)
-{
-    const char *member;
-    struct value *x = holder(r, t->name, &member);
-    if (x && member)
-        x = value_get(x, member) ? value_get(x, member)->value : NULL;
-    for (int i = 0; x && i < t->n_keys; i++)
-        x = t->keys[i] ? python_element(r, x, python_text(r, t->line, t->keys[i]))
-                       : NULL;
-    return x;
-}
-
 /* x += 1 and its like; a list is changed in place. */
-static bool augment(struct python_parser *r, const struct target *t)
+static bool augment(struct python_parser *r, const struct python_target *t)
 {
     bool changes = r->t.kind == TOKEN_OP && r->t.n > 1 && r->t.s[r->t.n - 1] == '=' &&
                    !strchr("=!<>:", r->t.s[0]);
@@ -192,7 +154,7 @@ static bool augment(struct python_parser *r, const struct target *t)
     if (!changes)
         return false;
     const char *op = arena_strndup(r->p->arena, r->t.s, (size_t)r->t.n - 1);
-    struct value *x = target_value(r, t);
+    struct value *x = python_target_value(r, t);
     python_advance(r);
     struct value *v = python_expression(r);
     if (python_stopped(r))
@@ -220,7 +182,7 @@ static void skip_annotation(struct python_parser *r)
 }
 
 /* What an assignment that cannot be read would have said is not known. */
-static void assign_unread(struct python_parser *r, const struct target *t, int n)
+static void assign_unread(struct python_parser *r, const struct python_target *t, int n)
 {
     if (r->limit)
         return;
@@ -230,10 +192,10 @@ static void assign_unread(struct python_parser *r, const struct target *t, int n
 }
 
 /* A target and "=", or false with the parser where it was. */
-static bool read_chained(struct python_parser *r, struct target *t)
+static bool read_chained(struct python_parser *r, struct python_target *t)
 {
     struct python_place before = python_here(r);
-    if (read_target(r, t) && python_at(r, "=")) {
+    if (python_read_target(r, t) && python_at(r, "=")) {
         python_advance(r);
         return true;
     }
@@ -244,7 +206,8 @@ static bool read_chained(struct python_parser *r, struct target *t)
 
 /* Reads the targets of "a, b =", "(a, b) =" and "(a,) =" up to "=" or another operator;
  * `tuple`: that a comma makes them one. */
-static bool read_targets(struct python_parser *r, struct target *t, int *n, bool *tuple)
+static bool read_targets(struct python_parser *r, struct python_target *t, int *n,
+                         bool *tuple)
 {
     const char *close = python_at(r, "(") ? ")" : python_at(r, "[") ? "]" : NULL;
     if (close)
@@ -257,7 +220,7 @@ static bool read_targets(struct python_parser *r, struct target *t, int *n, bool
             python_advance(r);
         if (*n && python_at(r, close ? close : "="))
             break;
-        if (*n == TARGETS_MAX || !read_target(r, &t[(*n)++]))
+        if (*n == TARGETS_MAX || !python_read_target(r, &t[(*n)++]))
             return false;
     } while (python_at(r, ","));
     if (close && !python_at(r, close))
@@ -270,7 +233,7 @@ static bool read_targets(struct python_parser *r, struct target *t, int *n, bool
 /* Reads an assignment, or false with the parser anywhere. */
 static bool read_assignment(struct python_parser *r)
 {
-    struct target t[TARGETS_MAX], chained[TARGETS_MAX];
+    struct python_target t[TARGETS_MAX], chained[TARGETS_MAX];
     int n, n_chained = 0;
     bool tuple;
     if (!read_targets(r, t, &n, &tuple))
@@ -301,80 +264,19 @@ static bool read_assignment(struct python_parser *r)
 
 /* Other statements ----------------------------------------------------------------- */
 
-/* What a module of the user's own binds: NAME of `from`, or all of a module. */
-static void import_own(struct python_parser *r, const char *from, const char *path,
-                       const char *name, int64_t line)
-{
-    bool relative = from && strcmp(from, ".") == 0;
-    const char *module =
-        !from || relative ? path : arena_printf(r->p->arena, "%s.%s", from, path);
-    const struct python_import all = { module, NULL, name, line };
-    const struct python_import one = { from, path, name, line };
-    if (!python_import(r, &all) && from && !relative)
-        python_import(r, &one);
-}
-
-/* from a.b import C as D, E, and import F: what D, E and F name, when they are called. */
-static void read_imports(struct python_parser *r, const char *from)
-{
-    bool bracket = python_at(r, "(");
-    if (bracket)
-        python_open(r);
-    while (!python_stopped(r) && r->t.kind == TOKEN_NAME) {
-        int64_t line = r->t.line;
-        const char *path = python_path(r), *name = path;
-        if (python_at(r, "as")) {
-            python_advance(r);
-            name = r->t.kind == TOKEN_NAME ? python_path(r) : path;
-        }
-        if (from || name != path || !strchr(path, '.')) {
-            struct value *v = python_unknown(r, line, "it is imported");
-            v->text = from ? arena_printf(r->p->arena, "%s.%s", from, path) : path;
-            python_bind(r, name, v);
-        }
-        import_own(r, from, path, name, line);
-        if (!python_at(r, ","))
-            break;
-        python_advance(r);
-    }
-    if (bracket)
-        python_close(r, ")");
-    else if (python_at(r, "*")) {
-        const struct python_import all = { from, NULL, NULL, r->t.line };
-        if (from)
-            python_import(r, &all);
-        python_advance(r);
-    }
-}
-
-static void read_import(struct python_parser *r)
-{
-    const char *from = NULL;
-    if (python_at(r, "from")) {
-        python_advance(r);
-        while (python_at(r, ".") || python_at(r, "..."))
-            python_advance(r);
-        from =
-            r->t.kind == TOKEN_NAME && !python_at(r, "import") ? python_path(r) : ".";
-        r->failed |= !python_at(r, "import");
-    }
-    python_advance(r);
-    read_imports(r, from);
-}
-
 /* x["key"] or x[0] of del, after "del" or a comma */
 static void delete_one(struct python_parser *r)
 {
-    struct target t;
+    struct python_target t;
     struct python_place before = python_here(r);
     python_advance(r);
-    bool whole = read_target(r, &t);
+    bool whole = python_read_target(r, &t);
     if (!whole && !t.n_keys)
         return;
     const char *key = t.n_keys ? t.keys[t.n_keys - 1] : NULL;
-    struct target around = t;
+    struct python_target around = t;
     around.n_keys -= t.n_keys > 0;
-    struct value *x = whole && t.n_keys ? target_value(r, &around) : NULL;
+    struct value *x = whole && t.n_keys ? python_target_value(r, &around) : NULL;
     if (!x && t.n_keys == 1)
         record_attribute(r, &around,
                          python_unknown(r, t.line, "an element of it is deleted"));
@@ -448,16 +350,58 @@ static void read_assert(struct python_parser *r)
                     "there, and what follows is read as if it did not");
 }
 
+/* global a, b; nonlocal a: assignments that follow in the function are of the names
+ * outside. */
+static void read_outer(struct python_parser *r)
+{
+    bool global = python_at(r, "global");
+    do {
+        python_advance(r);
+        if (r->t.kind != TOKEN_NAME || python_stopped(r))
+            break;
+        struct python_outer *o = ARENA_NEW(r->p->arena, struct python_outer);
+        *o = (struct python_outer) { .name = python_path(r), .global = global };
+        if (!r->frame)
+            continue;
+        o->next = r->frame->outer;
+        r->frame->outer = o;
+    } while (python_at(r, ","));
+}
+
+/* What is left of "=" where that cannot be read, as in a, (b, c) = d: not known any more;
+ * `before`: its beginning. */
+static void void_targets(struct python_parser *r, const struct python_place *before)
+{
+    int64_t line = before->t.line;
+    python_go(r, before);
+    while (!python_stopped(r) && !python_at(r, "=")) {
+        bool opens = python_at_bracket(r, "([{"), closes = python_at_bracket(r, ")]}");
+        if (python_at_name(r))
+            python_bind(
+                r, python_path(r),
+                python_unknown(r, line, "it is unpacked at line %" PRId64, line));
+        else if (opens)
+            python_open(r);
+        else if (closes)
+            python_close(r, arena_strndup(r->p->arena, r->t.s, 1));
+        else
+            python_advance(r);
+    }
+    if (!python_stopped(r))
+        python_skip_statement(r);
+}
+
 /* One simple statement. */
 static void read_simple(struct python_parser *r)
 {
     static const char *const leaving[] = { "return", "raise", "break", "continue",
                                            NULL };
-    static const char *const keywords[] = { "global", "nonlocal", "yield", NULL };
+    static const char *const keywords[] = { "yield", NULL };
+    static const char *const outer[] = { "global", "nonlocal", NULL };
     struct python_place before = python_here(r);
     r->target = NULL;
     if (python_at(r, "import") || python_at(r, "from")) {
-        read_import(r);
+        python_read_import(r);
         return;
     }
     if (python_at(r, "del")) {
@@ -466,6 +410,10 @@ static void read_simple(struct python_parser *r)
     }
     if (python_at_any(r, leaving)) {
         leave(r);
+        return;
+    }
+    if (python_at_any(r, outer)) {
+        read_outer(r);
         return;
     }
     if (python_at(r, "assert")) {
@@ -485,6 +433,8 @@ static void read_simple(struct python_parser *r)
     }
     if (!python_stopped(r))
         read_values(r);
+    if (!keyword && !python_stopped(r) && python_at(r, "="))
+        void_targets(r, &before);
 }
 
 void python_simple(struct python_parser *r)

@@ -239,10 +239,29 @@ void python_rebind(struct python_parser *r, int64_t name, struct value *v)
     r->p->names.v[name].value = v;
 }
 
+/* Where the name outside is that the function under way declares as its own; -1: it
+ * declares none, or there is none yet. What nobody calls sets nothing outside. */
+static int64_t outer_name(const struct python_parser *r, const char *name)
+{
+    const struct python_outer *o = r->frame && !r->rest ? r->frame->outer : NULL;
+    while (o && strcmp(o->name, name) != 0)
+        o = o->next;
+    for (int64_t i = 0; o && i < r->scope; i++) {
+        int64_t at = o->global ? i : r->scope - 1 - i;
+        if (r->p->names.v[at].value && strcmp(r->p->names.v[at].name, name) == 0)
+            return at;
+    }
+    return -1;
+}
+
 /* A name that a branch bound keeps its place when that is taken back. */
 void python_bind(struct python_parser *r, const char *name, struct value *v)
 {
-    int64_t i = r->p->names.n;
+    int64_t i = r->p->names.n, outer = outer_name(r, name);
+    if (outer >= 0) {
+        python_rebind(r, outer, v);
+        return;
+    }
     while (i-- > r->scope)
         if (strcmp(r->p->names.v[i].name, name) == 0)
             break;

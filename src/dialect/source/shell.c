@@ -84,8 +84,9 @@ int shell_read(struct shell *s, const struct shell_setting *in, struct arena *ar
                int32_t n_given, struct err *err)
 {
     static const struct shell_setting nowhere = { .file = NULL };
-    static const struct shell_hooks hooks = { shell_edit, shell_answer, shell_source,
-                                              shell_start, shell_capture };
+    static const struct shell_hooks hooks = { shell_edit,    shell_answer,
+                                              shell_source,  shell_start,
+                                              shell_capture, shell_calculate };
     *s = (struct shell) { .arena = arena };
     size_t bad = lenient_bad_byte(text, len);
     if (len > SHELL_TEXT_MAX_B)

@@ -126,6 +126,8 @@ struct shell_hooks {
     bool (*start)(struct shell_machine *m, const struct shell_texts *words, int32_t i);
     bool (*capture)(struct shell_machine *m, struct shell_cursor command,
                     struct shell_text *out);
+    bool (*calculate)(struct shell_machine *m, const struct shell_text *t, int64_t *v,
+                      int32_t *why);
 };
 
 struct shell_machine {

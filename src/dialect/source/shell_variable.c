@@ -165,7 +165,7 @@ static struct shell_texts calculated(struct shell_machine *m,
         shell_append(m, &t, &given->v[0]);
     place = t.n ? t.v[t.n - 1] : place;
     place.unknown = 0;
-    if (t.n == 0 || shell_calculate(m, &t, &v, &why)) {
+    if (t.n == 0 || m->hooks->calculate(m, &t, &v, &why)) {
         shell_add_string(m, &made, arena_printf(m->arena, "%" PRId64, v), place);
     } else {
         place.c = '?';

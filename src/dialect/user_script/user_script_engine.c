@@ -34,7 +34,8 @@ static const struct value_item *option_of(struct launch_context *t, const char *
     const char *dot = from;
     while (isalnum((unsigned char)*dot) || *dot == '_')
         dot++;
-    size_t n = *dot == '.' ? strspn(dot + 1, "abcdefghijklmnopqrstuvwxyz_0123456789") : 0;
+    size_t n =
+        *dot == '.' ? strspn(dot + 1, "abcdefghijklmnopqrstuvwxyz_0123456789") : 0;
     const char *end = dot + 1 + n;
     if (!n || (*end && !strchr("\r\n #,;", *end)))
         return NULL;
