@@ -363,6 +363,9 @@ static void test_void(void)
         { "x = 1\nif y ! z:\n    x = 2\nelse:\n    x = 3",
           "?it is under line 4, whose beginning is not read" },
         { "x = 1\na, (b, x) = 1, (2, 3)", "?it is unpacked at line 2" },
+        { "x = 1\ny[0].x[1], y.a(2).x = 2, 3", "1" },
+        { "x = [1, 2]\nx[0:1] = [4]", "?an element of it is set at line 2" },
+        { "y, (z, w) = 1, Job(a=1)\nx = 1", "1 1:Job{a:1}" },
         { "x = 1\n@ wrong (\ny = 2", "1" },
     };
     check_rows(rows, COUNT(rows));

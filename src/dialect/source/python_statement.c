@@ -368,8 +368,34 @@ static void read_outer(struct python_parser *r)
     } while (python_at(r, ","));
 }
 
-/* What is left of "=" where that cannot be read, as in a, (b, c) = d: not known any more;
- * `before`: its beginning. */
+/* One name of those: it is not known, or what is in it where an element is meant; what it
+ * leads to stays, as in a.b[0].c = d. */
+static void void_target(struct python_parser *r, int64_t line)
+{
+    const char *name = python_path(r);
+    struct value *x = python_find(r, name);
+    bool element = python_at(r, "["), whole = true;
+    while (!python_stopped(r) && (python_at_bracket(r, "([") || python_at(r, "."))) {
+        whole = false;
+        element &= !python_at(r, ".");
+        if (python_at(r, "."))
+            python_advance(r);
+        else
+            python_skip_brackets(r);
+        if (r->t.kind == TOKEN_NAME && !element)
+            python_advance(r);
+    }
+    if (whole)
+        python_bind(r, name,
+                    python_unknown(r, line, "it is unpacked at line %" PRId64, line));
+    else if (element && x)
+        python_spoil(r, x,
+                     arena_printf(r->p->arena,
+                                  "an element of it is set at line %" PRId64, line));
+}
+
+/* An assignment to what cannot be read, as in a, (b, c) = d: the names are not known any
+ * more, what is assigned is read; `before`: its beginning. */
 static void void_targets(struct python_parser *r, const struct python_place *before)
 {
     int64_t line = before->t.line;
@@ -377,9 +403,7 @@ static void void_targets(struct python_parser *r, const struct python_place *bef
     while (!python_stopped(r) && !python_at(r, "=")) {
         bool opens = python_at_bracket(r, "([{"), closes = python_at_bracket(r, ")]}");
         if (python_at_name(r))
-            python_bind(
-                r, python_path(r),
-                python_unknown(r, line, "it is unpacked at line %" PRId64, line));
+            void_target(r, line);
         else if (opens)
             python_open(r);
         else if (closes)
@@ -387,8 +411,10 @@ static void void_targets(struct python_parser *r, const struct python_place *bef
         else
             python_advance(r);
     }
-    if (!python_stopped(r))
-        python_skip_statement(r);
+    while (!python_stopped(r) && python_at(r, "=")) {
+        python_advance(r);
+        read_values(r);
+    }
 }
 
 /* One simple statement. */
