@@ -10,7 +10,7 @@
  *     python_expr.c, python_term.c, python_call.c, python_again.c
  *                                       operators; terms; calls; f-strings and
  *                                       comprehensions
- *     python_target.c                   what stands before "="
+ *     python_target.c                   what comes before "="
  *     python_token.c                    tokens under way
  *     python_branch.c                   what depends on a condition that is not known
  *     python_started.c                  functions that libraries call

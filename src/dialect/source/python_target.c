@@ -1,4 +1,4 @@
-/* What stands before "=" in Python source. */
+/* What comes before "=" in Python source. */
 #include "dialect/source/python_target.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ bool python_at_name(const struct python_parser *r)
 }
 
 /* vars(x)["a"], x.__dict__["a"], globals()["a"]: the x.a or a that is meant, the parser
- * at "[" behind what they are read as; otherwise it stays, and nothing is changed. */
+ * at "[" after what they are read as; otherwise it stays, and nothing is changed. */
 static void read_names_of(struct python_parser *r, struct python_target *t)
 {
     struct python_place before = python_here(r);

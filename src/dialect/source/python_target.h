@@ -1,4 +1,4 @@
-/* What stands before "=" in Python source; private to the files of dialect/source. */
+/* What comes before "=" in Python source; private to the files of dialect/source. */
 #ifndef DIALECT_SOURCE_PYTHON_TARGET_H
 #define DIALECT_SOURCE_PYTHON_TARGET_H
 
