@@ -152,6 +152,7 @@ struct training {
     bool framework_named;  /* the file names the profile */
     int32_t mlp_tiles;     /* of a microbatch's tokens; 0: one; OP_TILES_ALST */
     int32_t loss_chunks;   /* of a microbatch's tokens; 0: one; OP_CHUNKS_LIGER */
+    bool raw_loss;         /* cross-entropy reads logits as they are */
     int64_t vocab_padding; /* 0: as it is */
     struct lora lora;      /* rank 0: all parameters are trained */
     int64_t predicted_positions; /* masked LM: per sequence; 0: every position */
@@ -168,6 +169,7 @@ struct training {
 /* How a tensor group splits a layer. */
 struct parallelism_split {
     bool sequence_parallel;
+    bool whole_loss; /* each rank has all logits, gathered, and their loss */
     enum tensor_policy tensor_policy;
     bool infers_tensor;        /* SMP's, chosen by default of two interpretations */
     bool prescaled_batch;      /* the ranks of a tensor group are fed the same batch */
@@ -212,6 +214,7 @@ struct parallelism_shard {
     bool adapter_units;      /* thin matrices of adapters are units of their own */
     int64_t in_flight;       /* gathers at once (FSDP's rate limiter: 2); 0: no limit */
     bool reshard;            /* parameters are dropped after forward, gathered again */
+    bool no_sync;            /* gradients stay whole until the last accumulation step */
     enum offload offload;    /* states kept in host memory */
     int64_t bucket_elements; /* of a reduce-scatter; 0: one a unit */
     int64_t persistence_elements; /* smaller tensors stay whole on each rank */

@@ -57,6 +57,7 @@ struct op {
     int64_t pieces;  /* FLASH: over as many parts of the keys, as they come; 0: one */
     bool sinks;      /* FLASH: a learned score of nothing for each head */
     bool flash3;     /* FLASH: flash-attention 3 (MODEL.md, 3.26) */
+    bool cudnn;      /* FLASH: cuDNN's (MODEL.md, 3.30) */
     bool efficient;  /* FLASH: the memory-efficient kernel (MODEL.md, 3.29) */
     double products; /* FLASH: the block's other FLOP over its attention's (3.28) */
     double slower;   /* times as long as the sizes say; 0: once */
@@ -132,6 +133,7 @@ enum op_attention {
     OP_ATTENTION_EFFICIENT, /* one kernel without scores in memory, slower than flash */
     OP_ATTENTION_FLASH,
     OP_ATTENTION_FLASH3, /* flash-attention 3, of Hopper alone */
+    OP_ATTENTION_CUDNN,  /* that of cuDNN, on Hopper and Blackwell */
     OP_ATTENTION_N
 };
 
@@ -174,6 +176,8 @@ struct op_settings {
     int64_t memory;    /* tokens that cross-attention reads; 0: as many */
     enum op_precision precision;
     int32_t loss_chunks; /* of tokens, whose logits exist one after the other; 0: one */
+    bool raw_loss;       /* cross-entropy reads 16-bit logits as they are */
+    bool whole_loss;     /* each rank of a tensor group has that of all words */
     int32_t mlp_tiles; /* of tokens, whose dense MLPs run one after the other; 0: one */
     int64_t sm_arch;   /* least compute capability of the GPUs */
     /* layers at the begin and the end whose products read 16 bits though others read

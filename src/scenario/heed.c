@@ -70,11 +70,22 @@ static bool captures(const struct scenario *s)
     return (some || !(graphs & of_experts)) && (dense || !(graphs >> OP_GRAPH_MLP & 1));
 }
 
-static bool has_words(const struct scenario *s)
+bool heed_has_words(const struct scenario *s)
 {
     enum model_head head = s->model.ends.head;
     return head == MODEL_HEAD_CAUSAL_LM || head == MODEL_HEAD_MASKED_LM ||
            head == MODEL_HEAD_PRETRAIN;
+}
+
+static bool narrow_logits(const struct scenario *s)
+{
+    return dtype_bytes(op_compute_dtype(s->training.precision)) < 4;
+}
+
+static bool several_kernels(const struct scenario *s)
+{
+    const struct framework_loss *l = &s->training.framework->loss;
+    return !l->fused && !l->compiled && !l->in_place;
 }
 
 static bool has_states(const struct scenario *s)
@@ -196,7 +207,10 @@ static const struct heed_row rows[] = {
     { "/training/attention_mask", takes_masks, "unfused attention has its scores in memory, whatever their mask" },
     { "/training/muon", orthogonalizes, "the optimizer is not muon" },
     { "/training/mlp_tiles", has_dense, "no layer has an MLP without experts" },
-    { "/training/loss_chunks", has_words, "the head makes no logits of words" },
+    { "/training/cast_logits", heed_has_words, "the head makes no logits of words" },
+    { "/training/cast_logits", narrow_logits, "logits are fp32" },
+    { "/training/cast_logits", several_kernels, "the framework's loss casts as it reads" },
+    { "/training/loss_chunks", heed_has_words, "the head makes no logits of words" },
     { "/training/predicted_positions", masked,
       "the model's head predicts every position" },
     { "/training/gradient_dtype", heed_ranks, "there is one GPU" },

@@ -139,6 +139,26 @@ static bool unsharded(const struct scenario *s)
     return !sharded(s);
 }
 
+static bool leaves_sums(const struct scenario *s)
+{
+    return of(s)->no_sync;
+}
+
+static bool gathers_logits(const struct scenario *s)
+{
+    return of(s)->gathers_logits;
+}
+
+static bool accumulates(const struct scenario *s)
+{
+    return s->training.accumulation * s->training.microbatches > 1;
+}
+
+static bool one_stage_alone(const struct scenario *s)
+{
+    return !stages(s);
+}
+
 static bool not_full(const struct scenario *s)
 {
     return !heed_full(s);
@@ -191,6 +211,9 @@ static const char one_stage[] = "there is one pipeline stage",
     dynamic_only[] = "only SMP's interleaved schedule heeds it";
 
 const struct heed_row heed_parallelism[] = {
+    { P "loss_parallel", split, one_split },
+    { P "loss_parallel", gathers_logits, "only PyTorch's tensor groups gather logits" },
+    { P "loss_parallel", heed_has_words, "the head makes no logits of words" },
     { P "active_microbatches", stages, one_stage },
     { P "active_microbatches", dynamic, dynamic_only },
     { P "forward_policy", stages, one_stage },
@@ -262,6 +285,10 @@ const struct heed_row heed_parallelism[] = {
     { SHARDING "limit_all_gathers", many_gathers,
       "prefetching asks for two gathers at once at most" },
     { SHARDING "reshard_after_forward", heed_full, not_gathered },
+    { SHARDING "no_sync", heed_full, not_gathered },
+    { SHARDING "no_sync", leaves_sums, "only FSDP has it" },
+    { SHARDING "no_sync", accumulates, "there is one accumulation step" },
+    { SHARDING "no_sync", one_stage_alone, "stages of a pipeline keep them whole anyway" },
     { SHARDING "param_persistence_elements", heed_full, not_gathered },
     { SHARDING "max_live_elements", heed_full, not_gathered },
     { SHARDING "max_reuse_elements", heed_full, not_gathered },

@@ -17,7 +17,7 @@ struct heed_row {
 extern const struct heed_row heed_parallelism[];
 
 /* What rows of /parallelism and of other sections need (heed.c). */
-heed_fact heed_has_experts, heed_predicts_further, heed_horovod, heed_full,
-    heed_whole_or_full, heed_ranks, heed_nodes, heed_trains_base;
+heed_fact heed_has_words, heed_has_experts, heed_predicts_further, heed_horovod,
+    heed_full, heed_whole_or_full, heed_ranks, heed_nodes, heed_trains_base;
 
 #endif

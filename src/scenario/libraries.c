@@ -102,7 +102,9 @@ const struct library_row library_fsdp = {
                  BIT(SCHEDULE_ZB_V) | BIT(SCHEDULE_DUALPIPE_V),
     .offloads = BIT(OFFLOAD_NONE) | BIT(OFFLOAD_PARAMETERS),
     .offloads_layers = true, /* Transformer Engine's */
-    .expert_tensor = true,   /* torchtitan: expert_tensor_parallel_degree */
+    .no_sync = true,
+    .gathers_logits = true,
+    .expert_tensor = true, /* torchtitan: expert_tensor_parallel_degree */
     .dispatchers = BIT(DISPATCHER_DEEPEP) | BIT(DISPATCHER_HYBRIDEP), /* likewise */
 };
 

@@ -156,6 +156,8 @@ struct library_row {
         reduces_to_owner;   /* bits of sharding: a tensor to the rank that updates it */
     uint32_t sums_whole;    /* bits of sharding: on all ranks, whoever updates them */
     uint32_t reduces_each;  /* bits of sharding: in every accumulation step */
+    bool no_sync;           /* full sharding can leave that to the last step */
+    bool gathers_logits;    /* its tensor groups can have all words on each rank */
     uint32_t gathers_lists; /* bits of sharding: updated parameters come as lists of a
                                piece a tensor and rank, which are copied one by one */
     bool fuses_by_cycle;    /* at each cycle, what is ready */

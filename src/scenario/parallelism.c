@@ -37,7 +37,7 @@ struct raw_section {
     int library; /* of library_words */
     bool has_library, has_backend, has_overlap, has_param_gather, has_servers,
         has_overlap_tensor, overlap_tensor;
-    bool defers_wgrads, scatters;
+    bool defers_wgrads, scatters, loss_parallel;
     int64_t deferral_limit;
     bool aligned; /* all stages begin to gather updated parameters at once */
 };
@@ -48,6 +48,7 @@ struct raw_section {
 static const struct cfg_field parallelism_fields[] = {
     CFG_INT("tensor", W, p.tensor, 1, DEGREE_MAX),
     CFG_BOOL("sequence_parallel", W, p.split.sequence_parallel),
+    CFG_BOOL("loss_parallel", W, loss_parallel),
     CFG_ENUM("tensor_policy", W, p.split.tensor_policy, parallelism_tensor_names),
     CFG_INT("pipeline", W, p.pipeline, 1, DEGREE_MAX),
     CFG_INT("virtual_stages", W, p.stages.virtual_stages, 1, DEGREE_MAX),
@@ -243,6 +244,7 @@ int parallelism_read(struct parse_context *r)
     struct raw_section w = { .p = *p,
                              .library = p->reduce.library,
                              .aligned = true,
+                             .loss_parallel = true,
                              .scatters = !p->stages.whole_messages };
     w.p.reduce.bucket_B = -1;
     w.p.reduce.fusion_cycle_s = -1;
@@ -261,6 +263,7 @@ int parallelism_read(struct parse_context *r)
     r->overlap_tensor = w.overlap_tensor;
     *p = w.p;
     p->stages.whole_messages = !w.scatters;
+    p->split.whole_loss = !w.loss_parallel;
     if (w.defers_wgrads) /* a limit of 0 is none, as Megatron-LM has it */
         p->stages.deferred_wgrads = w.deferral_limit ? w.deferral_limit : INT64_MAX;
     if (saved_read(p, w.offloaded) | stage_partition_words(r, w.partition) |

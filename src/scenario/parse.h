@@ -18,6 +18,7 @@ struct raw_training {
     bool has_micro, has_microbatches, has_accumulation, has_global;
     bool has_epochs, has_sequence;
     bool master; /* master_weights */
+    bool cast_logits;
 };
 
 enum { PARSE_EXPORTS_MAX = 32 };

@@ -326,6 +326,9 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .dispatch = dispatch_of(p),
         .vocab_padding = vocab_padding(s),
         .loss_chunks = t->loss_chunks,
+        .raw_loss = t->raw_loss,
+        .whole_loss =
+            p->split.whole_loss && p->tensor > 1 && library_of(p)->gathers_logits,
         .mlp_tiles = t->mlp_tiles,
     };
 }

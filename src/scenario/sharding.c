@@ -35,6 +35,7 @@ static const struct cfg_field sharding_fields[] = {
     { HAS("adapter_units", CFG_T_BOOL, p.shard.adapter_units, has_adapter_units) },
     { HAS("limit_all_gathers", CFG_T_BOOL, limit, has_limit) },
     { HAS("reshard_after_forward", CFG_T_BOOL, p.shard.reshard, has_reshard) },
+    CFG_BOOL("no_sync", W, p.shard.no_sync),
     CFG_ENUM("offload", W, p.shard.offload, parallelism_offload_names),
     CFG_INT("reduce_bucket_elements", W, p.shard.bucket_elements, 1, ELEMENTS_MAX),
     CFG_INT("param_persistence_elements", W, p.shard.persistence_elements, 0,

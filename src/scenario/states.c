@@ -87,6 +87,12 @@ bool states_reduce_each(const struct scenario *s)
                        (int)s->parallel.shard.strategy);
 }
 
+bool states_hold_whole(const struct scenario *s)
+{
+    return s->parallel.shard.no_sync && states_shard_parameters(s) &&
+           library_of(&s->parallel)->no_sync && s->parallel.pipeline == 1;
+}
+
 double states_update_B(const struct scenario *s)
 {
     const struct training *t = &s->training;

@@ -36,6 +36,7 @@ static const struct cfg_field training_fields[] = {
     CFG_CHILD("module_precision", W, formats),
     CFG_CHILD("optimizer_states", W, states),
     CFG_BOOL("master_weights", W, master),
+    CFG_BOOL("cast_logits", W, cast_logits),
     CFG_ENUM("gradient_dtype", W, t.gradient_dtype, training_dtypes),
     CFG_ENUM("optimizer", W, t.optimizer, optimizer_names),
     CFG_CHILD("muon", W, muon),
@@ -263,11 +264,13 @@ int training_read(struct parse_context *r)
         .task = -1,
         .reference = -1,
         .master = true,
+        .cast_logits = true,
     };
     int rc = cfg_read(r->training, training_fields, w);
     r->has_typos = rc != 0;
     r->s->training = w->t;
     r->s->training.no_master_weights = !w->master;
+    r->s->training.raw_loss = !w->cast_logits;
     if (lengths_read(r, w->sequence)) {
         w->has_sequence = false;
         rc = -1;

@@ -17,6 +17,13 @@ static bool sends(const struct builder *b)
            !states_shard_parameters(b->stage->s);
 }
 
+/* Whether the sum of the gradients is made now: a shard of whole ones is when these are
+ * scattered. */
+static bool begins_sum(const struct builder *b)
+{
+    return states_hold_whole(b->stage->s) ? b->pass.reduces : b->pass.first;
+}
+
 int gradients_complete(struct builder *b, const struct op_block *block,
                        const struct op *op, struct err *err)
 {
@@ -27,7 +34,7 @@ int gradients_complete(struct builder *b, const struct op_block *block,
         double made_B = states_shard_parameters(b->stage->s)
                             ? sum_B
                             : (double)p->elements * states.made_B;
-        if (b->pass.first && !b->stage->fw->gradients.keeps_gradients)
+        if (begins_sum(b) && !b->stage->fw->gradients.keeps_gradients)
             ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)sum_B);
         else if (!pass_has_dummy(b->stage, block, p)) /* added to the sum after it */
             pass_make_gradient(b, made_B, sum_B);
@@ -46,6 +53,16 @@ int gradients_send(struct builder *b, const struct op_block *block, const struct
     return 0;
 }
 
+/* Bytes that adding a whole gradient to the whole sum moves, for each element. FSDP2
+ * keeps the sum as wide as it is reduced (_fsdp_param.py, to_accumulated_grad_if_needed
+ * and accumulate_unsharded_grad_if_needed). */
+static double whole_sum_B(const struct builder *b)
+{
+    double made_B = stage_width_B(b->stage), sum_B = states_wire_B(b->stage->s);
+    double first_B = sum_B > made_B && !b->pass.reduces ? made_B + sum_B : 0;
+    return b->pass.first ? first_B : made_B + 2 * sum_B;
+}
+
 void gradients_accumulate_elements(struct builder *b, double elements)
 {
     double each_B = b->stage->half ? b->stage->fw->gradients.accumulate_16bit_B
@@ -53,7 +70,10 @@ void gradients_accumulate_elements(struct builder *b, double elements)
     if (each_B > 0)
         each_B = fmax(0, each_B + states_sums_wider_B(b->stage->s));
     double bytes = each_B * elements * (b->pass.first ? 0.5 : 1);
-    if (states_shard_parameters(b->stage->s) &&
+    bool whole = states_hold_whole(b->stage->s);
+    if (whole)
+        bytes = whole_sum_B(b) * elements;
+    if (states_shard_parameters(b->stage->s) && !whole &&
         b->stage->s->parallel.pipeline == 1) /* else whole, until the last */
         bytes /= (double)b->stage->s->parallel.shard.degree;
     if (bytes <= 0 || !pass_makes_weights(b->pass.kind))

@@ -226,6 +226,8 @@ static int leave_backward(struct builder *b, struct unit_state *v, struct err *e
         (v->unit->summed <= 0 && v->unit->elements <= 0))
         return 0;
     drop(b, v, true);
+    if (states_hold_whole(b->stage->s) && !b->pass.reduces)
+        return 0;
     if (shard_scatter(b, v->unit, err) < 0)
         return -1;
     let_go(b, &u->scattered_B, u->pending_B);

@@ -35,6 +35,7 @@ enum extent {
     EXTENT_TOKENS, /* one fp32 number a token */
     EXTENT_PAIR,   /* stream and embedding side by side */
     EXTENT_16BIT,  /* as X, in 16 bits though products read fewer */
+    EXTENT_LOGITS, /* all words' */
 };
 
 struct rule {
@@ -124,6 +125,9 @@ static const struct rule rules[] = {
     { NORMS, true, true, "norm3_bwd", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
     /* loss over a split vocabulary: largest logit, its target, sum of exponentials */
     { REDUCE | SCATTER, false, true, "loss", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 3 },
+    /* in its place, all logits on each rank; backward takes its words out of the
+     * gradient */
+    { REDUCE | SCATTER, false, true, "logits", COLL_ALL_GATHER, EXTENT_LOGITS, false, 1 },
 };
 /* clang-format on */
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
@@ -182,6 +186,8 @@ static double extent_B(const struct stage *stage, const struct op_block *bl,
         return tokens * (double)m->mlp.width * (m->mlp.gated ? 2 : 1) * width;
     case EXTENT_TOKENS:
         return tokens * 4;
+    case EXTENT_LOGITS:
+        return tokens * (double)m->ends.vocab * stage_width_B(stage);
     }
     return 0;
 }
@@ -223,6 +229,14 @@ static double copied_B(const struct stage *stage, enum coll_op op, double size_B
     return copies && is_cut && split->hidden_frac == 0 ? 2 * size_B : 0;
 }
 
+/* Whether the rule is of the other kind of loss. */
+static bool is_other_loss(const struct stage *stage, const struct rule *r)
+{
+    return r->extent == EXTENT_LOGITS
+               ? !stage->settings.whole_loss
+               : strcmp(r->ops, "loss") == 0 && stage->settings.whole_loss;
+}
+
 static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
                      struct err *err)
 {
@@ -230,7 +244,7 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
     const struct op *ops = r->backward ? bl->backward : bl->forward;
     int32_t at =
         block_comms_find(ops, r->backward ? bl->n_backward : bl->n_forward, r->ops);
-    if (at < 0 || is_shared(b->stage, r) ||
+    if (at < 0 || is_shared(b->stage, r) || is_other_loss(b->stage, r) ||
         !(split_of(b->stage, bl, &ops[at]) & r->split))
         return 0;
     double size_B = extent_B(b->stage, bl, r->extent, element_B(b->stage, r, &ops[at]));

@@ -305,6 +305,39 @@ static void test_sharded_stages(void)
           COLL_ALL_REDUCE, 2.0 * V * H * E / 8);
 }
 
+/* In buffers when the most is allocated. */
+static double held_at_peak_B(const char *changes)
+{
+    struct job j;
+    struct reps reps;
+    struct err err = { 0 };
+    const struct reps_options how = { .detail = true };
+    load(&j, base_text, changes);
+    CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &j.loader.arena, &j.s, &how, &err), 0);
+    double held_B = (double)reps.steps[0].ledger.at_peak_B[LEDGER_BUFFERS];
+    reps_release(&reps);
+    cfg_loader_release(&j.loader);
+    return held_B;
+}
+
+/* Without a sum in each of the four microbatches gradients are scattered once, and the
+ * whole ones of all layers wait for it (MODEL.md, R8.3.2). */
+static void test_no_sync(void)
+{
+#define SHARDS(more) "library=\"fsdp\" sharding={\"strategy\":\"full\"" more "}"
+    double all_B = (L * layer + ends) * E;
+    check(base_text, SHARDS(""), CHANNEL_SHARD, COLL_REDUCE_SCATTER, M * all_B);
+    check(base_text, SHARDS(",\"no_sync\":true"), CHANNEL_SHARD, COLL_REDUCE_SCATTER,
+          all_B);
+    check(base_text, SHARDS(",\"no_sync\":true"), CHANNEL_SHARD, COLL_ALL_GATHER,
+          M * (2 * L * layer + ends) * E);
+    double held_B =
+        held_at_peak_B(SHARDS(",\"no_sync\":true")) - held_at_peak_B(SHARDS(""));
+    CU_ASSERT(held_B > (L - 3) * layer * E);
+    CU_ASSERT(held_B < L * layer * E + ends * E);
+#undef SHARDS
+}
+
 static double update_host_s(const char *text)
 {
     struct job j;
@@ -585,6 +618,7 @@ void test_conserve_register(void)
     CU_add_test(s, "kernels of the update", test_updates);
     CU_add_test(s, "lists of parts cost the host time", test_lists);
     CU_add_test(s, "stages gather and scatter their shards", test_sharded_stages);
+    CU_add_test(s, "whole gradients wait for the last microbatch", test_no_sync);
     CU_add_test(s, "context groups exchange keys and values", test_context);
     CU_add_test(s, "latent attention over tensor groups", test_latent_groups);
     CU_add_test(s, "expert groups exchange tokens", test_experts);

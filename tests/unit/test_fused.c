@@ -284,6 +284,33 @@ static void test_compiled_loss(void)
     arena_release(&a);
 }
 
+/* Log-softmax keeps 16 bits where nothing casts the logits, and whole words where each
+ * rank has all of them (8.15). */
+static void test_raw_loss(void)
+{
+    struct arena a;
+    arena_init(&a);
+    struct model m = op_gpt();
+    int64_t logits_B = INT64_C(2) * BATCH * SEQ * m.ends.vocab;
+    struct op_settings s = op_settings_of(OP_BF16, &op_eager);
+    s.raw_loss = true;
+    struct op_list list = op_make(&a, &m, s);
+    int64_t kept_B = op_block_kept_B(&list.blocks[2]);
+    CU_ASSERT_EQUAL(made_by_backward_B(&list.blocks[2], "loss_bwd"), 2 * logits_B);
+    s.raw_loss = false;
+    list = op_make(&a, &m, s);
+    CU_ASSERT_EQUAL(op_block_kept_B(&list.blocks[2]) - kept_B, 3 * logits_B);
+    s.raw_loss = true;
+    s.tensor = 4;
+    list = op_make(&a, &m, s);
+    kept_B = op_block_kept_B(&list.blocks[2]);
+    s.whole_loss = true;
+    list = op_make(&a, &m, s);
+    CU_ASSERT_EQUAL(op_block_kept_B(&list.blocks[2]) - kept_B, 2 * 3 * logits_B / 4);
+    CU_ASSERT_EQUAL(made_by_backward_B(&list.blocks[2], "loss_bwd"), 2 * logits_B);
+    arena_release(&a);
+}
+
 void test_fused_register(void)
 {
     CU_pSuite suite = CU_add_suite("fused operators", NULL, NULL);
@@ -294,4 +321,5 @@ void test_fused_register(void)
     CU_add_test(suite, "activations of several kernels", test_activations);
     CU_add_test(suite, "a fused loss holds 16-bit logits alone", test_fused_loss);
     CU_add_test(suite, "compiled loss, split loss", test_compiled_loss);
+    CU_add_test(suite, "a loss of 16-bit logits", test_raw_loss);
 }

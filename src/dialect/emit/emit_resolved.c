@@ -272,6 +272,7 @@ static json_t *formats(const struct scenario *s)
           scenario_op_settings(s).vocab_padding > 1 ? positive(scenario_op_settings(s).vocab_padding) : json_null()) \
     VALUE("/training/mlp_tiles", EMIT_DETAIL, tiles, \
           t->mlp_tiles == OP_TILES_ALST ? json_string("alst") : positive(t->mlp_tiles)) \
+    VALUE("/training/cast_logits", EMIT_DETAIL, cast_logits, WHEN(t->raw_loss, json_false())) \
     VALUE("/training/loss_chunks", EMIT_DETAIL, chunks, \
           t->loss_chunks == OP_CHUNKS_LIGER ? json_string("liger") : positive(t->loss_chunks)) \
     VALUE("/training/predicted_positions", EMIT_DETAIL, predicted, positive(t->predicted_positions)) \
@@ -294,6 +295,7 @@ static json_t *formats(const struct scenario *s)
           WHEN(is_pipelined(s) && is_split(s) && !p->split.sequence_parallel, json_boolean(!p->stages.whole_messages))) \
     VALUE("/parallelism/mtp_part", EMIT_DETAIL, mtp_part, \
           WHEN(is_pipelined(s) && t->mtp_layers > 0 && p->stages.mtp_part >= 0, WHOLE(p->stages.mtp_part))) \
+    VALUE("/parallelism/loss_parallel", EMIT_DETAIL, loss_parallel, WHEN(is_split(s) && p->split.whole_loss, json_false())) \
     VALUE("/parallelism/sequence_parallel", EMIT_DETAIL, sequence_parallel, \
           WHEN(is_split(s), json_boolean(p->split.sequence_parallel))) \
     VALUE("/parallelism/tensor_policy", EMIT_DETAIL, tensor_policy, \
@@ -322,6 +324,7 @@ static json_t *formats(const struct scenario *s)
           WHEN(is_full(s) && s->training.lora.rank > 0, json_boolean(p->shard.adapter_units))) \
     VALUE("/parallelism/sharding/limit_all_gathers", EMIT_DETAIL, limit, WHEN(is_full(s), json_boolean(p->shard.in_flight > 0))) \
     VALUE("/parallelism/sharding/reshard_after_forward", EMIT_DETAIL, reshard, WHEN(is_full(s), json_boolean(p->shard.reshard))) \
+    VALUE("/parallelism/sharding/no_sync", EMIT_DETAIL, no_sync, WHEN(is_full(s), json_boolean(p->shard.no_sync))) \
     VALUE("/parallelism/sharding/reduce_bucket_elements", EMIT_DETAIL, shard_bucket, \
           WHEN(is_full(s), positive(p->shard.bucket_elements))) \
     VALUE("/parallelism/sharding/param_persistence_elements", EMIT_DETAIL, persistence, \

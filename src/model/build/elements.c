@@ -197,7 +197,7 @@ static void set_ends(struct build *b, enum op_module module, const struct rows *
     double *e = b->sizes[module];
     e[SYM_PATCH] = r->tokens * (double)(m->ends.patch + m->ends.word);
     e[SYM_P] = predicted * r->h;
-    e[SYM_V] = predicted * (double)vocab / r->t;
+    e[SYM_V] = predicted * (double)vocab / (s->whole_loss ? 1 : r->t);
     e[SYM_O] = r->sequences * r->h;
     set_contrast(b, module, r);
     e[SYM_PROBE] = r->h;

@@ -267,7 +267,8 @@ static const struct row masked_b[] = {
  * log-softmax are kept, and backward makes the gradient of the logits out of that; in
  * place, the fp32 copy becomes the softmax. Fused, the loss makes one number a token,
  * and the gradient of the logits, in their place or in addition to them. Compiled over a
- * split vocabulary it keeps the log-softmax, too, and scatters into a zeroed copy. */
+ * split vocabulary it keeps the log-softmax, too, and scatters into a zeroed copy. Raw,
+ * log-softmax and both gradients have the logits' 16 bits. */
 static const struct row loss_f[] = {
     { ROW_LINEAR, .part = MODULE_DENSE, .when = HAS_WORD_OUT,
       .keep = { KEEP(NARROW(1, PATCH), "logits_wgrad") } },
@@ -281,8 +282,12 @@ static const struct row loss_f[] = {
     { ROW_STREAM, "loss", .when = HAS_LOSS_IN_PLACE, .unless = HAS_FUSED_LOSS,
       .launches = 5, .read = { LOSS(1, V) }, .write = { LOSS(1, V) },
       .made = FP32(1, V), .keep = { KEEP(FP32(1, V), "loss_bwd") } },
-    { ROW_STREAM, "loss", .unless = HAS_FUSED_LOSS | HAS_LOSS_IN_PLACE, .launches = 5,
-      .read = { LOSS(1, V) }, .write = { LOSS(1, V) }, .made = FP32(1, V),
+    { ROW_STREAM, "loss", .when = HAS_RAW_LOSS, .launches = 2, .read = { LOSS(1, V) },
+      .write = { LOSS(1, V) }, .made = NARROW(1, V),
+      .keep = { KEEP(NARROW(1, V), "loss_bwd") } },
+    { ROW_STREAM, "loss", .unless = HAS_FUSED_LOSS | HAS_LOSS_IN_PLACE | HAS_RAW_LOSS,
+      .launches = 5, .read = { LOSS(1, V) }, .write = { LOSS(1, V) },
+      .made = FP32(1, V),
       .keep = { KEEP(FP32(1, V), "loss_bwd"),
                 KEEP(FP32(1, V), "loss_bwd", .when = HAS_CAST_LOSS) } },
     { ROW_STREAM, "loss", .when = HAS_FUSED_LOSS, .unless = HAS_SPLIT_LOSS,
@@ -293,7 +298,9 @@ static const struct row loss_f[] = {
     ROW_END,
 };
 static const struct row loss_b[] = {
-    { ROW_STREAM, "loss_bwd", .unless = HAS_FUSED_LOSS, .launches = 4,
+    { ROW_STREAM, "loss_bwd", .when = HAS_RAW_LOSS, .launches = 2,
+      .read = { LOSS(1, V) }, .write = { LOSS(1, V) }, .made = NARROW(2, V) },
+    { ROW_STREAM, "loss_bwd", .unless = HAS_FUSED_LOSS | HAS_RAW_LOSS, .launches = 4,
       .read = { LOSS(1, V) }, .write = { LOSS(1, V) }, .made = LOSS_BWD(1, V) },
     { ROW_STREAM, "loss_bwd", .when = HAS_FUSED_LOSS,
       .unless = HAS_LOSS_IN_PLACE | HAS_SPLIT_LOSS, .read = { LOSS(1, V) },

@@ -94,6 +94,27 @@ static bool quantizes(const struct op_settings *s, enum op_formatted module)
     return dtype_is_quantized(op_compute_dtype(p));
 }
 
+/* Whether each rank of a tensor group has some of the words in its loss. */
+static bool splits_loss(const struct op_settings *s)
+{
+    return s->tensor > 1 && !s->whole_loss;
+}
+
+/* Cross-entropy of several kernels on 16-bit logits (MODEL.md, 8.15). */
+static bool has_raw_loss(const struct op_settings *s)
+{
+    const struct framework_loss *l = &s->framework->loss;
+    return s->raw_loss && !l->fused && !l->compiled && !l->in_place;
+}
+
+/* Log-softmax reads and writes a logit, the loss's backward writes one, log-softmax's
+ * reads two and writes one. */
+static double logit_B(const struct op_settings *s)
+{
+    enum { TIMES = 6, NARROW_B = 2 };
+    return has_raw_loss(s) ? TIMES * NARROW_B : s->framework->loss.logit_B;
+}
+
 /* What moves tokens to and from experts, and how often (MODEL.md, R11.9). */
 static flagset expert_flags(const struct model *m, const struct op_settings *s)
 {
@@ -148,11 +169,12 @@ static flagset flags(const struct model *m, const struct op_settings *s)
            flag(m->norms.embedding, HAS_EMBEDDING_NORM) |
            flag(!wide_logits, HAS_CAST_LOSS) |
            flag(fw->loss.fused || fw->loss.compiled, HAS_FUSED_LOSS) |
-           flag(fw->loss.compiled && fw->loss.split_B > 0 && s->tensor > 1,
+           flag(fw->loss.compiled && fw->loss.split_B > 0 && splits_loss(s),
                 HAS_SPLIT_LOSS) |
            flag(fw->loss.fused ||
                     (fw->loss.in_place && !fw->loss.compiled && !wide_logits),
                 HAS_LOSS_IN_PLACE) |
+           flag(has_raw_loss(s) && !wide_logits, HAS_RAW_LOSS) |
            flag(model_ties_head(m), HAS_TIED);
 }
 
@@ -167,9 +189,9 @@ static void set_widths(struct build *b)
     b->width[WIDTH_PROBS] = b->flags & HAS_WIDE_PROBS ? 4 : narrow;
     b->width[WIDTH_MASK] = 1;
     b->width[WIDTH_FP32] = 4;
-    b->width[WIDTH_LOSS] = b->s->framework->loss.logit_B / 4;
+    b->width[WIDTH_LOSS] = logit_B(b->s) / 4;
     b->width[WIDTH_LOSS_BWD] =
-        narrow + (b->s->tensor > 1 ? b->s->framework->loss.split_B : 0);
+        narrow + (splits_loss(b->s) ? b->s->framework->loss.split_B : 0);
 }
 
 static int64_t padded(int64_t n, int64_t multiple)

@@ -229,6 +229,7 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_CONV_NORM             FLAG(86) /* a convolution's result is normed, */
 #define HAS_CONV_BELOW            FLAG(87) /* and there is one before it */
 #define HAS_SPLIT_LOSS            FLAG(88) /* compiled, over a split vocabulary */
+#define HAS_RAW_LOSS              FLAG(89) /* its kernels read 16-bit logits */
 /* clang-format on */
 
 /* What owns parameters. */
