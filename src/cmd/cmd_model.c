@@ -20,7 +20,7 @@ static const struct option options[] = {
     { .name = "--sequence", .type = OPTION_INT, .at = AT(sequence), .value = "N",
       .help = "tokens of a sequence (4096, or the model's positions)", .min = 1, .max = 1 << 26 },
     { .name = "--attention", .type = OPTION_ENUM, .at = AT(attention), .value = "A",
-      .help = "unfused, fused-softmax, memory-efficient, flash or flash_attention_3 (flash)", .names = op_attention_names },
+      .help = "unfused, fused-softmax, memory-efficient, flash, flash_attention_3 or cudnn (flash)", .names = op_attention_names },
     { .name = "--framework", .type = OPTION_STRING, .at = AT(framework), .value = "F",
       .help = "profile whose kernels keep activations (pytorch-ddp)" },
     { .name = "--json", .type = OPTION_OUT, .at = AT(json), .value = "FILE",

@@ -304,6 +304,10 @@ static double efficient_rate(const struct gpu *gpu, const struct op *op)
                                                                                   : 1;
 }
 
+/* cuDNN's attention over that of (3.8): what Transformer Engine's, which is the same, was
+ * fitted to (models/frameworks/megatron-core.json; MODEL.md, 3.30). */
+static const double cudnn_rate = 1.14;
+
 /* Rate of the framework's fused attention over that of (3.8). */
 static double flash_rate(const struct gpu *gpu, const struct framework *fw,
                          const struct op *op)
@@ -312,6 +316,8 @@ static double flash_rate(const struct gpu *gpu, const struct framework *fw,
         return 1;
     double kind = (op->sinks ? fw->rates.flash_sinks : 1) * efficient_rate(gpu, op);
     enum gpu_flash version = kernel_flash_version(gpu, fw, op);
+    if (op->cudnn)
+        return kind * cudnn_rate;
     if (version == GPU_FLASH_ANY)
         return kind *
                (op->backward ? fw->rates.flash_backward : fw->rates.flash_forward);

@@ -13,6 +13,7 @@ const struct name_value op_attention_names[] = {
     { "memory-efficient", OP_ATTENTION_EFFICIENT },
     { "flash", OP_ATTENTION_FLASH },
     { "flash_attention_3", OP_ATTENTION_FLASH3 },
+    { "cudnn", OP_ATTENTION_CUDNN },
     { NULL, 0 },
 };
 
@@ -23,7 +24,8 @@ bool op_attention_is_fused(enum op_attention a)
 
 bool op_attention_is_flash(enum op_attention a)
 {
-    return a == OP_ATTENTION_FLASH || a == OP_ATTENTION_FLASH3;
+    return a == OP_ATTENTION_FLASH || a == OP_ATTENTION_FLASH3 ||
+           a == OP_ATTENTION_CUDNN;
 }
 
 static int check_parameters(const struct op_list *list, struct err *err)

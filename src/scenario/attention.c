@@ -17,11 +17,18 @@ const struct name_value attention_words[] = {
     { "xformers", OP_ATTENTION_EFFICIENT },
     { "flash_attention_2", OP_ATTENTION_FLASH },
     { "flash_attention_3", OP_ATTENTION_FLASH3 },
+    { "cudnn", OP_ATTENTION_CUDNN },
     { NULL, 0 },
 };
 /* clang-format on */
 
-enum { AMPERE = 80, HOPPER = 90, BLACKWELL = 100, FLASH_HEAD_MOST = 256 };
+enum {
+    AMPERE = 80,
+    HOPPER = 90,
+    BLACKWELL = 100,
+    BLACKWELL_ULTRA = 103,
+    FLASH_HEAD_MOST = 256
+};
 
 const struct name_value attention_masks[] = {
     { "kernel", ATTENTION_MASK_KERNEL },
@@ -90,7 +97,21 @@ bool attention_has_mask(const struct scenario *s)
             s->parallel.context <= 1 && !s->model.diffusion.stack);
 }
 
-/* torch.nn.functional.scaled_dot_product_attention: flash where that can run, else the
+/* From PyTorch 2.11 on, whose cuDNN is newer than 9.15, SDPA asks for cuDNN's kernel first
+ * on Hopper and Blackwell (aten sdp_utils.cpp, check_prefer_cudnn_attention: sm90, sm100,
+ * sm103). On Blackwell its backward takes heads to 128. */
+static bool sdpa_takes_cudnn(const struct scenario *s, const struct gpu *gpu)
+{
+    enum { CUDNN_BLACKWELL_HEAD_MOST = 128 };
+    const char *torch = s->software.pytorch;
+    bool first = gpu->sm_arch == HOPPER || gpu->sm_arch == BLACKWELL ||
+                 gpu->sm_arch == BLACKWELL_ULTRA;
+    return torch && release_has(RELEASE_PYTORCH_CUDNN, torch) && first &&
+           (gpu->sm_arch == HOPPER ||
+            model_largest_head(&s->model) <= CUDNN_BLACKWELL_HEAD_MOST);
+}
+
+/* torch.nn.functional.scaled_dot_product_attention: cuDNN's where it comes first, flash where that can run, else the
  * memory-efficient kernel (sm50 and newer, any format, any mask); aten's
  * sdp_utils.cpp. */
 static struct attention sdpa_on(const struct scenario *s, const struct gpu *gpu,
@@ -101,6 +122,10 @@ static struct attention sdpa_on(const struct scenario *s, const struct gpu *gpu,
         return (struct attention) { OP_ATTENTION_UNFUSED, sdpa_lacks(&s->model) };
     if (!lack && attention_has_mask(s))
         lack = "sequences are padded, and flash attention takes no mask";
+    if (!lack && sdpa_takes_cudnn(s, gpu))
+        return (struct attention) { OP_ATTENTION_CUDNN,
+                                    arena_printf(arena, "SDPA of PyTorch %s, %s",
+                                                 s->software.pytorch, who) };
     if (!lack)
         return (struct attention) { OP_ATTENTION_FLASH,
                                     arena_printf(arena, "SDPA, %s", who) };
@@ -257,6 +282,12 @@ const char *attention_refusal(const struct scenario *s, const struct gpu *gpu,
         return arena_printf(arena,
                             "flash attention 3 is for sm90, %s is sm%d (write "
                             "\"flash\")",
+                            gpu->name, (int)gpu->sm_arch);
+    if (!lack && word == OP_ATTENTION_CUDNN && gpu->sm_arch != HOPPER &&
+        gpu->sm_arch != BLACKWELL && gpu->sm_arch != BLACKWELL_ULTRA)
+        return arena_printf(arena,
+                            "cuDNN's attention has a rate on sm90 and sm100, %s is "
+                            "sm%d (write \"sdpa\")",
                             gpu->name, (int)gpu->sm_arch);
     return lack ? arena_printf(arena, "%s (write \"sdpa\" or \"unfused\")", lack)
                 : NULL;

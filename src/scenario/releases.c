@@ -21,6 +21,7 @@ static const struct {
     [RELEASE_PYTORCH_LAZY]           = FROM("PyTorch", "1.13"), /* pull request 86509 */
     [RELEASE_PYTORCH_SDPA]           = FROM("PyTorch", "2"),
     [RELEASE_PYTORCH_SDPA_TAKEN]     = FROM("PyTorch", "2.1.1"),
+    [RELEASE_PYTORCH_CUDNN]          = FROM("PyTorch", "2.11"), /* (3.30) */
     [RELEASE_PYTORCH_SMDDP_GATHER]   = FROM("PyTorch", "1.12.1"),
     [RELEASE_SMDDP_GATHER]           = FROM("SMDDP", "1.6"),
     [RELEASE_SMP_GATHER]             = FROM("SMP", "1.13"),

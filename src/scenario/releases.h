@@ -18,6 +18,7 @@ enum release_fact {
     RELEASE_PYTORCH_LAZY,           /* loads a kernel when it is first called */
     RELEASE_PYTORCH_SDPA,           /* scaled_dot_product_attention */
     RELEASE_PYTORCH_SDPA_TAKEN,     /* transformers calls it from this PyTorch on */
+    RELEASE_PYTORCH_CUDNN,          /* its SDPA takes cuDNN's kernel first */
     RELEASE_PYTORCH_SMDDP_GATHER,   /* SMDDP's AllGather of sharded parameters */
     RELEASE_SMDDP_GATHER,           /* likewise */
     RELEASE_SMP_GATHER,             /* likewise */

@@ -34,7 +34,8 @@ enum {
     SOFTMAX = OP_ATTENTION_FUSED_SOFTMAX,
     EFFICIENT = OP_ATTENTION_EFFICIENT,
     FLASH = OP_ATTENTION_FLASH,
-    FLASH3 = OP_ATTENTION_FLASH3
+    FLASH3 = OP_ATTENTION_FLASH3,
+    CUDNN = OP_ATTENTION_CUDNN
 };
 
 static const struct {
@@ -57,6 +58,13 @@ static const struct {
     { LIBRARY("fsdp") FULL TORCH("2.1.0") RELEASE("4.36.0"), UNFUSED },
     { LIBRARY("fsdp") FULL TORCH("2.3.0"), FLASH },
     { LIBRARY("fsdp") FULL TORCH("1.13.1"), UNFUSED },
+    { LIBRARY("fsdp") FULL TORCH("2.11.0"), FLASH }, /* A100 */
+    { LIBRARY("fsdp") FULL TORCH("2.10.0") ON("ml.p5.48xlarge"), FLASH },
+    { LIBRARY("fsdp") FULL TORCH("2.11.0") ON("ml.p5.48xlarge"), CUDNN },
+    { LIBRARY("fsdp") FULL TORCH("2.11.0") ON("ml.p6-b200.48xlarge"), CUDNN },
+    { LIBRARY("fsdp") FULL TORCH("2.11.0") ON("ml.p5.48xlarge") MASK("tensor"),
+      EFFICIENT },
+    { LIBRARY("megatron") ATTENTION("cudnn") ON("ml.p5.48xlarge"), CUDNN },
     { LIBRARY("ddp") MODEL("bert-large-uncased") RELEASE("4.40.2"), UNFUSED },
     { LIBRARY("ddp") MODEL("bert-large-uncased") RELEASE("4.41.0"), FLASH },
     { LIBRARY("ddp") MODEL("gpt2-xl") RELEASE("4.41.2"), UNFUSED },
@@ -137,6 +145,7 @@ static const struct {
     { { "/training/attention=flash", "/training/precision=fp32" }, "needs 16 bits" },
     { { "/training/attention=flash", "/model=t5-3b" }, "takes no bias" },
     { { "/training/attention=flash_attention_3" }, "is for sm90" },
+    { { "/training/attention=cudnn" }, "has a rate on sm90 and sm100" },
     { { "/training/attention=sdpa", "/software/pytorch=1.13.1" }, "has no SDPA" },
     { { "/training/attention=sdpa", "/model=t5-3b" }, "learned bias" },
     { { "/training/attention=flash", "/training/attention_mask=tensor" },

@@ -420,7 +420,11 @@ static void test_flash2(void)
         g.flash_frac[GPU_FLASH_3][false] = g.flash_frac[GPU_FLASH_3][true] = 0;
         CU_ASSERT_DOUBLE_EQUAL(
             kernel_framework_s(&g, &fw, false, &third, kernel_alone) / alone, hot / 0.8,
-            1e-9); /* not known */
+            1e-9);          /* not known */
+        third.cudnn = true; /* (3.30) */
+        CU_ASSERT_DOUBLE_EQUAL(
+            kernel_framework_s(&g, &fw, false, &third, kernel_alone) / alone, 1 / 1.14,
+            1e-9);
     }
 }
 

@@ -178,6 +178,7 @@ static void set_flash(const struct build *b, struct op *op, int64_t parts)
     op->launches = op->backward ? 2 : 1;
     op->sinks = b->flags & HAS_SINKS;
     op->flash3 = b->s->attention == OP_ATTENTION_FLASH3;
+    op->cudnn = b->s->attention == OP_ATTENTION_CUDNN;
     if (parts == 1 && !(build_flags(b) & HAS_CROSS) && !masked)
         op->flops *= set_window(b, op);
     if (op->causal && parts > 1) { /* two chunks each: all ranks have equal work */
