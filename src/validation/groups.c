@@ -2,6 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "validation/cell.h"
+#include "validation/value.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -11,25 +12,31 @@
 
 /* The mapping's words -------------------------------------------------------------- */
 
+/* A column's name, or a value that is made of columns. */
+static int read_column(struct mapping_column *column, struct cfg item,
+                       const struct csv *csv)
+{
+    const char *name;
+    *column = (struct mapping_column) { -1, item.json };
+    if (cfg_is_object(item))
+        return mapping_check(item, csv);
+    if (cfg_string(item, &name))
+        return -1;
+    column->column = csv_column(csv, name);
+    return column->column >= 0 ? 0
+                               : cfg_error(item, DIAG_UNKNOWN_NAME,
+                                           "the table has no such column");
+}
+
 int groups_read_columns(struct mapping_columns *columns, struct cfg list,
                         const struct csv *csv, struct arena *arena)
 {
     int rc = 0;
     if (!cfg_is_array(list) || cfg_len(list) == 0)
         return cfg_error(list, DIAG_WRONG_TYPE, "should be an array of columns");
-    columns->v = ARENA_ARRAY(arena, cfg_len(list), int64_t);
-    for (int64_t i = 0; i < cfg_len(list); i++) {
-        const char *name;
-        if (cfg_string(cfg_at(list, i), &name)) {
-            rc = -1;
-            continue;
-        }
-        int64_t column = csv_column(csv, name);
-        if (column < 0)
-            rc = cfg_error(cfg_at(list, i), DIAG_UNKNOWN_NAME,
-                           "the table has no such column");
-        columns->v[columns->n++] = column;
-    }
+    columns->v = ARENA_ARRAY(arena, cfg_len(list), struct mapping_column);
+    for (int64_t i = 0; i < cfg_len(list); i++)
+        rc |= read_column(&columns->v[columns->n++], cfg_at(list, i), csv);
     return rc;
 }
 
@@ -97,13 +104,29 @@ int groups_read_outdone(struct mapping_outdone *o, struct cfg value,
 
 /* Groups --------------------------------------------------------------------------- */
 
+/* What cannot be made of the row's cells is alike in all rows. */
+static void add_value(struct strbuf *b, json_t *value, struct value_row row)
+{
+    struct err err = { 0 };
+    json_t *made = mapping_resolve(value, row, &err);
+    char *text = made ? json_dumps(made, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
+    strbuf_addstr(b, text ? text : "-");
+    free(text);
+    json_decref(made);
+}
+
 const char *groups_key(struct arena *arena, const struct csv *csv, int64_t row,
                        const struct mapping_columns *columns)
 {
     struct strbuf b;
     strbuf_init(&b);
-    for (int32_t i = 0; i < columns->n; i++)
-        strbuf_printf(&b, "%s%s", i ? ", " : "", csv_cell(csv, row, columns->v[i]));
+    for (int32_t i = 0; i < columns->n; i++) {
+        strbuf_addstr(&b, i ? ", " : "");
+        if (columns->v[i].column >= 0)
+            strbuf_addstr(&b, csv_cell(csv, row, columns->v[i].column));
+        else
+            add_value(&b, columns->v[i].value, (struct value_row) { csv, row });
+    }
     const char *text = arena_strdup(arena, strbuf_get(&b));
     strbuf_release(&b);
     return text;

@@ -5,7 +5,7 @@
 
 #include "validation/run.h"
 
-/* Reads an array of the table's columns; -1 after reporting. */
+/* Reads an array of the table's columns, or values made of them; -1 after reporting. */
 int groups_read_columns(struct mapping_columns *columns, struct cfg list,
                         const struct csv *csv, struct arena *arena);
 
@@ -15,7 +15,8 @@ int groups_read_healthy(struct mapping_healthy *h, struct cfg value,
 int groups_read_outdone(struct mapping_outdone *o, struct cfg value,
                         const struct csv *csv, struct arena *arena);
 
-/* The cells of a row in some columns, joined by ", "; in the arena. */
+/* The cells of a row in some columns, and values made of them, joined by ", "; in the
+ * arena. */
 const char *groups_key(struct arena *arena, const struct csv *csv, int64_t row,
                        const struct mapping_columns *columns);
 

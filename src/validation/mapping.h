@@ -34,9 +34,13 @@ struct mapping_choice {
     json_t *values; /* array */
 };
 
+/* What rows are alike in. */
 struct mapping_columns {
     int32_t n;
-    int64_t *v;
+    struct mapping_column {
+        int64_t column; /* of the table; -1: ... */
+        json_t *value;  /* ... what this comes to (value.h) */
+    } *v;
 };
 
 /* Rows whose rate is at least a share of the best, or of the median, of those alike in
