@@ -251,9 +251,10 @@ static struct late_blocks recorded_by(const struct builder *b, int32_t block,
     return found;
 }
 
-/* Launches by which a host leads at most: a stream holds some thousand, and eager code
- * has about two for one of the list's (a layer of nanotron 31 forward, for 17). */
-static const double launches_ahead = 500;
+/* Launches by which a host leads at most: a stream holds 1024 entries, and eager code has
+ * 39 for 17 of the list's (a layer of nanotron: 31 kernels, and of each of four collectives
+ * an event that is recorded and one that is waited for). */
+static const double launches_ahead = 446;
 
 static void join_blocks(struct late_blocks *to, const struct late_blocks *more)
 {
@@ -323,6 +324,14 @@ struct late_blocks pass_left_late(const struct builder *b)
     double ahead =
         lone ? own->check_s <= 0 : 1 - (own->host_s + next->host_s) / own->gpu_s;
     return share_of(&pass->blocks, fmax(0, fmin(1, fmin(queued, ahead))));
+}
+
+struct late_blocks pass_led(const struct builder *b, const struct late_blocks *held)
+{
+    const struct late_pass *pass = &b->tensors.ahead;
+    const double n = fmax(1, pass->blocks.n_part);
+    double most = n * launches_ahead / fmax(1, pass->spent.launches);
+    return share_of(&pass->blocks, fmax(0, fmin(1, (most - held->n_part) / n)));
 }
 
 void pass_hold_blocks(struct builder *b, struct late_blocks *held,

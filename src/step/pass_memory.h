@@ -51,6 +51,10 @@ enum ledger_kind pass_late_kind(const struct builder *b);
 
 struct late_blocks pass_left_late(const struct builder *b);
 
+/* Of what the forward at hand has freed, that which is among the launches by which a
+ * host leads at most, if it waits for nobody and so much is held already. */
+struct late_blocks pass_led(const struct builder *b, const struct late_blocks *held);
+
 /* More blocks are held; all are free. */
 void pass_hold_blocks(struct builder *b, struct late_blocks *held,
                       const struct late_blocks *more, enum ledger_kind kind);

@@ -193,8 +193,10 @@ static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
     }
     if (!backward)
         b->forward = b->tensors.ahead.spent;
-    if (at->ahead)
-        pass_hold_blocks(b, &b->filling, &b->tensors.ahead.blocks, LEDGER_SPARE);
+    if (at->ahead) {
+        const struct late_blocks led = pass_led(b, &b->filling);
+        pass_hold_blocks(b, &b->filling, &led, LEDGER_SPARE);
+    }
     if (at->leads) {
         const struct late_blocks left = pass_left_late(b);
         pass_hold_blocks(b, &b->unpassed, &left, LEDGER_LATE);

@@ -23,9 +23,9 @@ static int read_column(struct mapping_column *column, struct cfg item,
     if (cfg_string(item, &name))
         return -1;
     column->column = csv_column(csv, name);
-    return column->column >= 0 ? 0
-                               : cfg_error(item, DIAG_UNKNOWN_NAME,
-                                           "the table has no such column");
+    return column->column >= 0
+               ? 0
+               : cfg_error(item, DIAG_UNKNOWN_NAME, "the table has no such column");
 }
 
 int groups_read_columns(struct mapping_columns *columns, struct cfg list,
@@ -109,7 +109,8 @@ static void add_value(struct strbuf *b, json_t *value, struct value_row row)
 {
     struct err err = { 0 };
     json_t *made = mapping_resolve(value, row, &err);
-    char *text = made ? json_dumps(made, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
+    char *text =
+        made ? json_dumps(made, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
     strbuf_addstr(b, text ? text : "-");
     free(text);
     json_decref(made);

@@ -238,6 +238,8 @@ static void test_bad_mappings(void)
         { "{" KERNEL "'measured': {'time_s': {'expr': '{m}', 'ratio_to': 'x'}}}",
           "no variant" },
         { "{" KERNEL "'measured': {'time_s': '{m}'}, 'rank_by': ['z']}", "column" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'rank_by': [{'expr': '{z}'}]}",
+          "column" },
         { "{" KERNEL "'measured': {'time_s': '{m}'}, 'bands': {'of': '{m}', 'edges': "
           "[2, 1]}}",
           "rise" },
@@ -393,7 +395,8 @@ static const char runs_of_jobs[] =
     "{'source': 's', 'scenario': {'model': 'bert-large-uncased', 'cluster': "
     "{'instance': 'p3dn.24xlarge', 'count': {'expr': '{instances}'}}, 'training': "
     "{'sequence_length': 128, 'micro_batch_size': {'expr': '{batch}'}, 'precision': "
-    "'amp_fp16', 'optimizer': 'adam'}}, 'rank_by': ['job'], "
+    "'amp_fp16', 'optimizer': 'adam'}}, 'rank_by': ['job', {'expr': 'min({batch}, "
+    "2)'}], "
     "'measured': {'fits': {'expr': '{status}', 'map': {'ok': 1, 'failed': 0}}, "
     "'step_time_s': {'expr': '{seconds}'}}, "
     "'healthy': {'within': 0.5, 'of': '%s', 'by': ['job'], 'why': 'w'}, "
@@ -432,6 +435,7 @@ static void test_groups(void)
         CU_ASSERT_EQUAL(s.verdicts.failed_fits, 2);
         CU_ASSERT_EQUAL(s.verdicts.failed_not, 1);
         CU_ASSERT_EQUAL(s.verdicts.outdone_fits, 2);
+        CU_ASSERT_STRING_EQUAL(run.outcomes[0].rank_group, "a, 2"); /* column, value */
         /* runs of one job are one alternative: of "b" a failure and a run */
         CU_ASSERT_EQUAL(s.rankings[0].n, 3);
         CU_ASSERT_EQUAL(s.rankings[1].n, 2);
@@ -446,7 +450,8 @@ static const char runs_in_states[] =
     "{'source': 's', 'scenario': {'model': 'bert-large-uncased', 'cluster': "
     "{'instance': 'p3dn.24xlarge', 'count': {'expr': '{instances}'}}, 'training': "
     "{'sequence_length': 128, 'micro_batch_size': {'expr': '{batch}'}, 'precision': "
-    "'amp_fp16', 'optimizer': 'adam'}}, 'rank_by': ['job'], "
+    "'amp_fp16', 'optimizer': 'adam'}}, 'rank_by': ['job', {'expr': 'min({batch}, "
+    "2)'}], "
     "'measured': {'fits': {'expr': '{status}', 'map': {'ok': 1, 'failed': 0}}, "
     "'step_time_s': {'expr': '{seconds}'}}, "
     "'run_states': [{'set': {'/training/precision': 'fp32'}, 'chance': {'expr': "
