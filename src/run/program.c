@@ -31,6 +31,7 @@ double breakdown_passes_s(const double parts_s[CATEGORY_N])
 void program_init(struct program *p)
 {
     *p = (struct program) { .repeat = { .from = -1, .to = -1 },
+                            .forwards = { .from = -1, .to = -1 },
                             .tag.number = -1,
                             .chunk = -1 };
 }

@@ -134,6 +134,8 @@ struct program {
     VEC(struct fusion *) fusions; /* owned; of programs that all ranks have alike */
     int32_t n_messages;           /* numbers that a pipeline's messages have */
     struct repeat repeat;
+    struct repeat forwards; /* theirs, where all run before the first backward, as many
+                                 left out as of backwards: `repeat` is these */
     struct check_times check; /* before each collective */
     struct tag tag;           /* that tasks get as they are added, and their chunk */
     int32_t chunk;

@@ -196,8 +196,10 @@ void run_close(struct run *run)
     run_ranks_release(run);
     run_comms_release(run);
     run_fusions_release(run);
-    free(run->links_from_s);
-    free(run->links_to_s);
+    for (int i = 0; i < RUN_STRETCHES; i++) {
+        free(run->links_busy[i].from_s);
+        free(run->links_busy[i].to_s);
+    }
     VEC_RELEASE(&run->memo.known);
     run_world_release(&run->world); /* before the islands', whose flows it may hold */
     run_islands_release(run);
@@ -211,16 +213,23 @@ static void count_tasks(const void *of, int64_t *done, int64_t *total)
     *total = run->n_tasks;
 }
 
-/* Where a stretch repeats. */
+/* Whether a stretch repeats. */
+static bool has_stretch(const struct run *run, int which)
+{
+    for (int64_t i = 0; i < run->n_ranks; i++)
+        if (run_stretch(run->request->programs[i], which)->from >= 0)
+            return true;
+    return false;
+}
+
 static void allocate_links_busy(struct run *run)
 {
     size_t n = (size_t)net_n_links(run->request->plans.net) + 1;
-    const bool asked = !run->request->links_unread;
-    for (int64_t i = 0; i < run->n_ranks && asked && !run->links_from_s; i++) {
-        if (run->request->programs[i]->repeat.from < 0)
+    for (int i = 0; i < RUN_STRETCHES && !run->request->links_unread; i++) {
+        if (!has_stretch(run, i))
             continue;
-        run->links_from_s = xcalloc(n, sizeof(*run->links_from_s));
-        run->links_to_s = xcalloc(n, sizeof(*run->links_to_s));
+        run->links_busy[i].from_s = xcalloc(n, sizeof(double));
+        run->links_busy[i].to_s = xcalloc(n, sizeof(double));
     }
 }
 

@@ -1,19 +1,30 @@
 /* Accounts of kernels that have ended, and of the stretch of a program that repeats. */
 #include "run/run_state.h"
 
+/* Whether the use of links is read at the rank's period: that of the first rank, but of
+ * the first that leaves, where backwards come after all forwards. */
+static bool leads(const struct rank *r, int which)
+{
+    const struct island *of = r->island;
+    bool last = which == 0 && r->program->forwards.from >= 0;
+    return r->run->links_busy[which].from_s &&
+           r == of->ranks[last ? of->n_ranks - 1 : 0];
+}
+
 void run_account_stretch(struct rank *r, int32_t ended)
 {
-    const struct repeat *repeat = &r->program->repeat;
-    bool leads = r == r->island->ranks[0] && r->run->links_from_s;
-    if (ended == repeat->from) {
-        r->from = r->account;
-        if (leads)
-            run_islands_links_busy(r->island, r->run->links_from_s);
-    }
-    if (ended == repeat->to) {
-        r->to = r->account;
-        if (leads)
-            run_islands_links_busy(r->island, r->run->links_to_s);
+    for (int i = 0; i < RUN_STRETCHES; i++) {
+        const struct repeat *repeat = run_stretch(r->program, i);
+        if (ended == repeat->from) {
+            r->stretches[i].from = r->account;
+            if (leads(r, i))
+                run_islands_links_busy(r->island, r->run->links_busy[i].from_s);
+        }
+        if (ended == repeat->to) {
+            r->stretches[i].to = r->account;
+            if (leads(r, i))
+                run_islands_links_busy(r->island, r->run->links_busy[i].to_s);
+        }
     }
 }
 

@@ -155,16 +155,6 @@ void run_comms_release(struct run *run)
 
 /* Messages ------------------------------------------------------------------------- */
 
-const struct message *run_message(const struct rank *r, int32_t number)
-{
-    return &r->mailbox->messages[number];
-}
-
-int64_t run_message_arrived_ps(const struct rank *r, const struct message *m)
-{
-    return m->from < 0 ? RUN_NEVER : r->mailbox->ranks[m->from]->done_ps[m->task];
-}
-
 /* At the end of the task that sends it. */
 static void deliver(struct rank *r, const struct task *t)
 {

@@ -47,39 +47,50 @@ static void close_ranks(struct run *run)
 /* The rank's end with the periods that were not replayed, within 64 bits. */
 static int64_t unrolled_ps(const struct rank *r)
 {
-    const struct repeat *rep = &r->program->repeat;
-    double end_ps = (double)r->account.now_ps;
-    if (rep->from >= 0)
-        end_ps += (double)rep->extra * (double)(r->to.now_ps - r->from.now_ps);
+    double end_ps = (double)r->account.now_ps +
+                    (double)r->program->forwards.extra * (double)run_waits_longer_ps(r);
+    for (int i = 0; i < RUN_STRETCHES; i++)
+        end_ps += (double)run_stretch(r->program, i)->extra *
+                  (double)(r->stretches[i].to.now_ps - r->stretches[i].from.now_ps);
     return end_ps > (double)SIM_LONGEST_PS ? INT64_MAX : (int64_t)end_ps;
+}
+
+/* Adds n times what came between two moments. */
+static void add_account(struct account *a, int64_t n, const struct account *from,
+                        const struct account *to)
+{
+    a->now_ps += n * (to->now_ps - from->now_ps);
+    a->gpu_busy_ps += n * (to->gpu_busy_ps - from->gpu_busy_ps);
+    a->comm_ps += n * (to->comm_ps - from->comm_ps);
+    for (int i = 0; i < LINKS_N; i++)
+        a->links_busy_ps[i] += n * (to->links_busy_ps[i] - from->links_busy_ps[i]);
+    a->awaited_ps += n * (to->awaited_ps - from->awaited_ps);
+    for (int i = 0; i < CATEGORY_N; i++)
+        a->parts_ps[i] += n * (to->parts_ps[i] - from->parts_ps[i]);
 }
 
 /* Adds the periods that were not replayed. */
 static void unroll(const struct rank *r, struct account *a)
 {
-    const struct repeat *rep = &r->program->repeat;
+    int64_t longer_ps = r->program->forwards.extra * run_waits_longer_ps(r);
     *a = r->account;
-    if (rep->from < 0)
-        return;
-    a->now_ps += rep->extra * (r->to.now_ps - r->from.now_ps);
-    a->gpu_busy_ps += rep->extra * (r->to.gpu_busy_ps - r->from.gpu_busy_ps);
-    a->comm_ps += rep->extra * (r->to.comm_ps - r->from.comm_ps);
-    for (int i = 0; i < LINKS_N; i++)
-        a->links_busy_ps[i] +=
-            rep->extra * (r->to.links_busy_ps[i] - r->from.links_busy_ps[i]);
-    a->awaited_ps += rep->extra * (r->to.awaited_ps - r->from.awaited_ps);
-    for (int i = 0; i < CATEGORY_N; i++)
-        a->parts_ps[i] += rep->extra * (r->to.parts_ps[i] - r->from.parts_ps[i]);
+    for (int i = 0; i < RUN_STRETCHES; i++)
+        add_account(a, run_stretch(r->program, i)->extra, &r->stretches[i].from,
+                    &r->stretches[i].to);
+    a->now_ps += longer_ps;
+    a->parts_ps[CATEGORY_PIPELINE_BUBBLE] += longer_ps;
 }
 
 /* What the net saw of a link, repeats counted. */
 static double link_busy_s(struct run *run, int32_t link)
 {
-    const struct repeat *rep = &run->ranks[0].program->repeat;
     double busy_s = run_world_link_busy_s(&run->world, link);
-    if (rep->from >= 0)
-        busy_s +=
-            (double)rep->extra * (run->links_to_s[link] - run->links_from_s[link]);
+    for (int i = 0; i < RUN_STRETCHES; i++) {
+        const struct repeat *rep = run_stretch(run->ranks[0].program, i);
+        if (rep->from >= 0)
+            busy_s += (double)rep->extra *
+                      (run->links_busy[i].to_s[link] - run->links_busy[i].from_s[link]);
+    }
     return busy_s;
 }
 
@@ -108,11 +119,10 @@ static void read_links(struct run *run, const struct account *critical,
     out->nvlink_busy_s = busy_s[LINKS_NVLINK];
 }
 
-/* The host's time, that of periods that were not replayed by its tasks. */
-static double host_busy_s(const struct rank *r)
+/* The host's time of a period, by its tasks. */
+static int64_t host_period_ps(const struct rank *r, const struct repeat *rep)
 {
     const struct program *p = r->program;
-    const struct repeat *rep = &p->repeat;
     int64_t period_ps = 0;
     for (int32_t i = rep->from + 1; rep->from >= 0 && i <= rep->to; i++) {
         int32_t pass = p->tasks.v[i].pass;
@@ -120,7 +130,17 @@ static double host_busy_s(const struct rank *r)
         period_ps += run_paced_ps(r->host_factors, i, p->tasks.v[i].host_ps) +
                      run_paced_ps(r->kernel_factors, i, pass_ps);
     }
-    return units_s(r->host_busy_ps + rep->extra * period_ps);
+    return period_ps;
+}
+
+static double host_busy_s(const struct rank *r)
+{
+    int64_t busy_ps = r->host_busy_ps;
+    for (int i = 0; i < RUN_STRETCHES; i++) {
+        const struct repeat *rep = run_stretch(r->program, i);
+        busy_ps += rep->extra * host_period_ps(r, rep);
+    }
+    return units_s(busy_ps);
 }
 
 static void read_traffic(struct run *run, struct run_result *out)

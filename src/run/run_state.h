@@ -49,6 +49,9 @@ struct stream_state {
     struct wait_state wait_state;
 };
 
+/* Stretches of a program that repeat (run_stretch): backwards or all, forwards. */
+enum { RUN_STRETCHES = 2 };
+
 /* Accounts of a rank; snapshots of them delimit the repeated stretch. */
 struct account {
     int64_t now_ps;
@@ -89,7 +92,10 @@ struct rank {
     int32_t n_moving;  /* collectives of gradients and parameters that run ... */
     int64_t moving_ps; /* ... and since when there are any */
     int64_t idle_ps;   /* since when the compute stream has been idle */
-    struct account account, from, to;
+    struct account account;
+    struct { /* when a period begins and ends, of each stretch that repeats */
+        struct account from, to;
+    } stretches[RUN_STRETCHES];
     VEC(struct busy_interval)
     intervals; /* without gaps, in the island's arena; none where there are no stages */
     struct communicator *comms[CHANNEL_N];
@@ -213,12 +219,12 @@ struct run {
     struct plans_memo memo;
     bool stages_alike; /* so do those of all stages that several islands have */
     struct err *err;
-    /* [links] busy when the repeated stretch of its island's first rank begins, ends;
-     * NULL: none */
-    double *links_from_s, *links_to_s;
-    struct run_links *links; /* for observers of their use; NULL: there are none */
-    struct sim_event start;  /* of a step, where there are several jobs */
-    const struct run *main;  /* of another job's: that of the step of interest */
+    struct { /* [links] busy when a period of its island's first rank begins, ends */
+        double *from_s, *to_s;
+    } links_busy[RUN_STRETCHES]; /* NULL: none */
+    struct run_links *links;     /* for observers of their use; NULL: there are none */
+    struct sim_event start;      /* of a step, where there are several jobs */
+    const struct run *main;      /* of another job's: that of the step of interest */
 };
 
 /* run.c: makes the ranks of a request, whose sim and world are there, alone or one of
@@ -306,14 +312,29 @@ static inline bool run_is_apart(const struct island *island)
 /* run_steady.c: run_result.steady, of a run that has ended. */
 bool run_is_steady(const struct run *run);
 
+/* How much longer a rank waits before its first backward for each period left out. */
+int64_t run_waits_longer_ps(const struct rank *r);
+
+static inline const struct repeat *run_stretch(const struct program *p, int which)
+{
+    return which == 0 ? &p->repeat : &p->forwards;
+}
+
 /* run_comm.c: what ranks take part in; a stream comes to the collective of its task. */
 void run_comms_init(struct run *run);
 void run_comms_release(struct run *run);
 void run_rendezvous(struct rank *r, struct stream_state *l);
-const struct message *run_message(const struct rank *r, int32_t number);
+static inline const struct message *run_message(const struct rank *r, int32_t number)
+{
+    return &r->mailbox->messages[number];
+}
 
 /* When it had come; RUN_NEVER: not yet. */
-int64_t run_message_arrived_ps(const struct rank *r, const struct message *m);
+static inline int64_t run_message_arrived_ps(const struct rank *r,
+                                             const struct message *m)
+{
+    return m->from < 0 ? RUN_NEVER : r->mailbox->ranks[m->from]->done_ps[m->task];
+}
 
 /* ... and forgets what came, for another step. */
 void run_comms_reset(struct run *run);

@@ -240,34 +240,72 @@ static bool is_last_backward(const struct pass_list *order, int64_t i)
 
 /* Microbatches that are replayed through the allocator: as many as are in flight at
  * once, and a few after them. Those in the middle find what these have left; of more
- * in flight than are replayed, activations count as they are (reserved_by_stage).
- * MOST bounds the replay's cost: 40 move the bias of bigscience's stages by 0.1 points,
- * and no other figure of validation. */
+ * in flight than are replayed, activations count as they are (reserved_by_stage). */
 static int64_t recorded_microbatches(const struct pass_list *order)
 {
-    enum { AFTER = 2, MOST = 14 };
+    enum { AFTER = 2 };
     int64_t n = schedule_in_flight(order) + AFTER;
-    return n < MOST ? n : MOST;
+    return n < SCHEDULE_RECORDED ? n : SCHEDULE_RECORDED;
 }
 
-/* The last period of the order whose passes do what those of the one before do is that
- * which the periods left out of it repeat; `done` passes are written. */
-static void repeat_period(struct builder *b, const struct pass_list *order,
-                          int64_t done, int64_t end, double *flops_before)
+/* A stretch of the order whose last period is that which the periods left out of it
+ * repeat; its passes do what those of the one before do. */
+struct stretch_left {
+    struct repeat *repeat;
+    int64_t period, end; /* passes of a period; those before its end */
+    double flops_before; /* of the step, before the last */
+};
+
+/* `done` passes are written. Whether the last has ended. */
+static bool repeat_period(struct builder *b, struct stretch_left *s, int64_t done)
 {
-    struct repeat *r = &b->step->program.repeat;
-    if (b->stage->request->left_out == 0)
-        return;
+    struct repeat *r = s->repeat;
+    if (b->stage->request->left_out == 0 || s->end == 0)
+        return false;
     *r = (struct repeat) { r->from, r->to, b->stage->request->left_out,
                            .if_steady = true };
-    if (done == end - order->period) {
+    if (done == s->end - s->period) {
         r->from = b->last_kernel;
-        *flops_before = b->step->flops;
+        s->flops_before = b->step->flops;
     }
-    if (done == end && r->from >= 0) {
-        r->to = b->last_kernel;
-        b->step->flops += (double)r->extra * (b->step->flops - *flops_before);
+    if (done != s->end || r->from < 0)
+        return false;
+    r->to = b->last_kernel;
+    b->step->flops += (double)r->extra * (b->step->flops - s->flops_before);
+    return true;
+}
+
+/* Of an order that runs all forwards first, where each pass left out keeps memory, or
+ * frees it. One that is not measured has no period. */
+static int book_left_out(struct builder *b, struct repeat *r, struct pass_ref ref,
+                         struct err *err)
+{
+    const struct measured *m;
+    int32_t pass;
+    if (b->step->program.tasks.v[r->to].pass < 0) {
+        r->to = r->from;
+        return 0;
     }
+    if (measure_pass(b, ref.kind, ref.chunk, b->pass.first, &m, &pass, err) < 0)
+        return -1;
+    bool records = b->step->ledger.records;
+    b->step->ledger.records = false;
+    for (int64_t i = 0; i < r->extra; i++)
+        ledger_apply(&b->step->ledger, &m->memory);
+    b->step->ledger.records = records;
+    return 0;
+}
+
+/* After the pass of that number. */
+static int leave_out(struct builder *b, struct stretch_left stretches[2], int64_t i,
+                     struct pass_ref ref, struct err *err)
+{
+    bool phases = stretches[1].end > 0;
+    for (int k = 0; k < 2; k++)
+        if (repeat_period(b, &stretches[k], i + 1) && phases &&
+            book_left_out(b, stretches[k].repeat, ref, err) < 0)
+            return -1;
+    return 0;
 }
 
 /* Where the i-th pass is, and what it makes of the step. */
@@ -330,8 +368,12 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
     const int64_t n_ahead = passes_ahead(b, order, stage_part(b->stage, 0));
     struct ledger *l = &b->step->ledger;
     const struct load_order *loads = offload_order(b->stage, order);
-    const int64_t end = order->periods_end - offload_lead(loads);
-    double flops_before = 0; /* of the step, before the period that repeats */
+    struct repeat *repeat = &b->step->program.repeat,
+                  *forwards = &b->step->program.forwards;
+    struct stretch_left stretches[2] = {
+        { repeat, order->period, order->periods_end - offload_lead(loads), 0 },
+        { forwards, 1, order->forwards_end, 0 },
+    };
     buckets_begin(b);
     VEC_RESERVE(&b->step->program.tasks, TASKS * order->n);
     for (int64_t i = 0; i < order->n; i++) {
@@ -349,7 +391,8 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
         l->records = true;
         b->seen[false][ref.chunk] |= pass_makes_weights(ref.kind);
         b->seen[true][ref.chunk] |= pass_makes_input(ref.kind);
-        repeat_period(b, order, i + 1, end, &flops_before);
+        if (leave_out(b, stretches, i, ref, err) < 0)
+            return -1;
     }
     return end_passes(b, reduces, err);
 }

@@ -118,12 +118,19 @@ static struct schedule_request schedule_of(const struct scenario *s)
     };
 }
 
+/* What is kept on the host is read and written in an order of its own. */
+static bool offloads(const struct parallelism *p)
+{
+    return p->offload_activations || p->offload_modules || p->offload_layers;
+}
+
 int64_t reps_shorter(const struct scenario *s, int attempt)
 {
     const struct schedule_request q = schedule_of(s);
-    return q.stages > 1 && s->training.accumulation == 1 && !group_keeps_outputs(s)
-               ? schedule_shorter(&q, attempt)
-               : 0;
+    if (q.stages == 1 || s->training.accumulation > 1 || group_keeps_outputs(s) ||
+        (q.kind == SCHEDULE_GPIPE && offloads(&s->parallel)))
+        return 0;
+    return schedule_shorter(&q, attempt);
 }
 
 static int make_orders(struct reps *reps, const struct step_request *q,

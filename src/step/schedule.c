@@ -38,12 +38,15 @@ static void gpipe(struct pass_list *l, const struct schedule_request *q, int64_t
     bool head = q->returns && stage == 0;
     for (int64_t m = 0; m < q->microbatches; m++)
         schedule_push(l, PASS_FORWARD, 0, m);
+    l->forwards_end = l->n - 1;
     for (int64_t m = 0; m < q->microbatches && head; m++)
         schedule_push(l, PASS_FORWARD, 1, m);
     for (int64_t m = 0; m < q->microbatches && head; m++)
         schedule_push(l, PASS_BACKWARD, 1, m);
     for (int64_t m = 0; m < q->microbatches; m++)
         schedule_push(l, PASS_BACKWARD, 0, m);
+    l->period = 1;
+    l->periods_end = l->n - 1;
 }
 
 static void one_f_one_b(struct pass_list *l, const struct schedule_request *q,
@@ -129,7 +132,7 @@ static const struct {
     void (*list)(struct pass_list *l, const struct schedule_request *q, int64_t stage);
     bool dynamic, periods;
 } schedules[] = {
-    [SCHEDULE_GPIPE] = { .list = gpipe },
+    [SCHEDULE_GPIPE] = { .list = gpipe, .periods = true },
     [SCHEDULE_1F1B] = { .list = one_f_one_b, .periods = true },
     [SCHEDULE_INTERLEAVED] = { .list = interleaved, .periods = true },
     [SCHEDULE_ZB_H1] = { .list = zero_bubble, .periods = true },
@@ -207,6 +210,16 @@ int64_t schedule_period(const struct schedule_request *q)
     return q->chunks > 1 && parallelism_schedule(q->kind)->rounds ? q->stages : 1;
 }
 
+/* Of an order that runs all forwards first: it fills, and what the allocator replays is
+ * as in the whole order. */
+static int64_t phases_shorter(const struct schedule_request *q)
+{
+    enum { FEW = 8, NOT_AHEAD = 2 /* of pipeline.c */, MUCH = 3 };
+    int64_t n = q->stages + FEW, least = SCHEDULE_RECORDED + NOT_AHEAD;
+    n = n > least ? n : least;
+    return !q->defers && n < q->microbatches - q->microbatches / MUCH ? n : 0;
+}
+
 /* The first stage needs a few periods between its first forwards and its last
  * backwards; stages of unequal length come to theirs when the pipeline has filled. Of
  * interleaved the first attempt seldom fails: it is worth little that is saved. */
@@ -216,6 +229,8 @@ int64_t schedule_shorter(const struct schedule_request *q, int attempt)
     static const int64_t filled[ATTEMPTS] = { 1, 2 }, rounds[ATTEMPTS] = { 5, 8 };
     int64_t period = schedule_period(q);
     bool interleaved = q->chunks > 1;
+    if (q->kind == SCHEDULE_GPIPE)
+        return attempt == 0 ? phases_shorter(q) : 0;
     if (!interleaved && q->uneven && q->stages >= LONG)
         attempt++; /* the first would fail */
     if (q->defers || attempt >= ATTEMPTS || period == 0 ||

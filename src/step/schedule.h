@@ -19,7 +19,8 @@
  *
  *   f f f |f b|f b|f b| ... |f b|b b b
  *
- * so that an order with fewer microbatches represents one with more. */
+ * so that an order with fewer microbatches represents one with more. gpipe has two such
+ * stretches of one pass each, its forwards and its backwards. */
 #ifndef STEP_SCHEDULE_H
 #define STEP_SCHEDULE_H
 
@@ -47,11 +48,18 @@ struct pass_ref {
                     backward after it */
 };
 
+/* Microbatches that are replayed through the allocator, at most. It bounds the replay's
+ * cost: 40 move the bias of bigscience's stages by 0.1 points, and no other figure of
+ * validation. */
+enum { SCHEDULE_RECORDED = 14 };
+
 struct pass_list {
     int64_t n;
     struct pass_ref *v;
     int64_t period, periods_end; /* passes of a period; those before the end of the last
                                     that is like the one before it. 0: no periods */
+    int64_t forwards_end; /* likewise of forwards, where all run first: a pass is a
+                             period. 0: they do not */
 };
 
 struct schedule_request {

@@ -39,6 +39,7 @@ static const char unlike[] = /* instances of two kinds: nothing folds */
     "}";
 
 #define CHUNKS(n) " schedule=\"interleaved\" virtual_stages=" #n
+#define GPIPE "schedule=\"gpipe\" "
 #define FULL " sharding={\"strategy\":\"full\"}"
 #define OPTIMIZER " sharding={\"strategy\":\"optimizer\"}"
 #define ON(instance) " /cluster/instance=\"" instance "\""
@@ -124,6 +125,18 @@ static const struct steady_case shorter_cases[] = {
     { even, "pipeline=8 /training/micro_batch_size=8" BATCHES(768), false },
     { even, "pipeline=4" CHUNKS(2) BATCHES(768), false },
     { even, "pipeline=4 tensor=2 library=\"smp\" broadcast_outputs=\"none\"", false },
+    { even, GPIPE "pipeline=2", false },
+    { even, GPIPE "pipeline=4", false },
+    { even, GPIPE "pipeline=8", false },
+    { even, GPIPE "pipeline=4" BATCHES(53), false },
+    { even, GPIPE "pipeline=4 tensor=2" RECOMPUTE, false },
+    { even, GPIPE "pipeline=4 tensor=8 /model/vocab_size=65536", false },
+    { odd, GPIPE "pipeline=4 /model/vocab_size=65536" BATCHES(384), false },
+    { even, GPIPE "pipeline=4 library=\"megatron\"" FRAMEWORK("megatron-core"), false },
+    { even, GPIPE "pipeline=4 library=\"deepspeed\"" OPTIMIZER, false },
+    { even, GPIPE "pipeline=4 placement=\"PDT\"" ON("g5.48xlarge"), false },
+    { even, GPIPE "pipeline=2 /cluster/count=2" ON("g4dn.12xlarge"), true },
+    { experts, GPIPE "pipeline=4 expert=2", false },
 };
 
 /* Steps that are replayed whole: orders without periods, several accumulation steps,
@@ -133,7 +146,9 @@ static const struct steady_case whole_cases[] = {
     { unlike, "pipeline=2", false },
     { unlike, "pipeline=2 placement=\"PDT\"" CHUNKS(3), false },
     { even, "pipeline=4 library=\"smp\" schedule=\"smp-interleaved\"", false },
-    { even, "pipeline=4 schedule=\"gpipe\"", false },
+    { odd, GPIPE "pipeline=4", false },
+    { even, GPIPE "pipeline=4" FULL, false },
+    { even, GPIPE "pipeline=4 offload_activations=true" RECOMPUTE, false },
     { even, "pipeline=4 library=\"ddp\" /training/gradient_accumulation_steps=6",
       false },
     { even, "pipeline=8" BATCHES(20), false },
