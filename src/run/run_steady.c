@@ -9,7 +9,8 @@
  * them runs in the same way. If whatever has ended in the last T before that, and was
  * issued for it, was exactly T after its like of the period before, the run is at that
  * moment where it was T before, and goes on so for as long as periods are left: each
- * takes T, and adds the same to all accounts (MODEL.md, R4.1).
+ * takes T, and adds the same to all accounts (MODEL.md, R4.1). Where a period is passes
+ * and messages alone, what matters at that moment is known, and no more is compared.
  *
  * Where all forwards run before the first backward, each stage has a period of its own
  * in each phase (R4.2):
@@ -85,12 +86,12 @@ int64_t run_waits_longer_ps(const struct rank *r)
     return last ? period_ps(last, 1) - period_ps(r, 1) : 0;
 }
 
-/* Whether nothing up to the last backwards but messages concerns more than the rank
- * itself. */
-static bool is_alone(const struct rank *r)
+/* Whether nothing from a task up to the last period's end but messages concerns more
+ * than the rank itself. */
+static bool is_alone(const struct rank *r, int32_t from)
 {
     const struct program *p = r->program;
-    for (int32_t i = 0; i <= p->repeat.to; i++) {
+    for (int32_t i = from > 0 ? from : 0; i <= p->repeat.to; i++) {
         const struct task *t = &p->tasks.v[i];
         enum channel c = t->comm < 0 ? CHANNEL_NEXT : p->comms.v[t->comm].channel;
         if (t->fusion >= 0 || (c != CHANNEL_NEXT && c != CHANNEL_BACK))
@@ -148,7 +149,7 @@ static bool phases_recur(const struct run *run)
     for (int64_t i = 0; i < run->n_ranks; i++) {
         const struct rank *r = &run->ranks[i], *own = last_stage(r);
         int64_t longer_ps = run_waits_longer_ps(r);
-        if (!is_alone(r) || !own || period_ps(r, 0) != period_ps(last, 0) ||
+        if (!is_alone(r, 0) || !own || period_ps(r, 0) != period_ps(last, 0) ||
             longer_ps < 0 || (longer_ps > 0 && !awaits_backward(r)) ||
             period_ps(r, 1) != period_ps(r == own ? last : first, 1) ||
             own->stretches[0].to.now_ps != last->stretches[0].to.now_ps)
@@ -158,6 +159,74 @@ static bool phases_recur(const struct run *run)
 }
 
 /* All in turn ------------------------------------------------------------------------ */
+
+/* Periods of passes and messages alone. */
+static bool is_simple(const struct run *run)
+{
+    for (int64_t i = 0; i < run->n_ranks; i++) {
+        const struct repeat *rep = &run->ranks[i].program->repeat;
+        if (!is_alone(&run->ranks[i], 2 * rep->from - rep->to + 1))
+            return false;
+    }
+    return true;
+}
+
+/* From when on what a rank does matters to what comes after a moment: its last kernel
+ * has ended, and what has not ended was issued. */
+static int64_t matters_since_ps(const struct rank *r, int64_t at_ps)
+{
+    const struct task *tasks = r->program->tasks.v;
+    int64_t kernel_ps = 0, since_ps = at_ps;
+    for (int32_t i = 0; i <= r->program->repeat.to; i++) {
+        if (r->issue_ps[i] > at_ps)
+            break;
+        if (r->done_ps[i] > at_ps && r->issue_ps[i] < since_ps)
+            since_ps = r->issue_ps[i];
+        if (r->done_ps[i] <= at_ps && tasks[i].stream == STREAM_COMPUTE)
+            kernel_ps = r->done_ps[i];
+    }
+    return kernel_ps < since_ps ? kernel_ps : since_ps;
+}
+
+/* Whether the rank is at a moment where it was a period before: what has ended and been
+ * issued by then are likes, and what matters has come a period later. */
+static bool is_where_it_was(const struct rank *r, int64_t at_ps, int64_t period_ps,
+                            int64_t since_ps)
+{
+    const struct task *tasks = r->program->tasks.v;
+    const struct repeat *rep = &r->program->repeat;
+    const int32_t by = rep->to - rep->from;
+    for (int32_t i = rep->to; i >= 0; i--) {
+        int64_t done_ps = r->done_ps[i], issue_ps = r->issue_ps[i];
+        bool matters = done_ps >= since_ps;
+        if (i < by) {
+            if (matters)
+                return false;
+            continue;
+        }
+        int64_t before_ps = r->done_ps[i - by], issued_ps = r->issue_ps[i - by];
+        if ((done_ps <= at_ps) != (before_ps <= at_ps - period_ps) ||
+            (issue_ps <= at_ps) != (issued_ps <= at_ps - period_ps) ||
+            (matters &&
+             (done_ps - before_ps != period_ps || issue_ps - issued_ps != period_ps)) ||
+            ((matters || i > rep->from) && !is_like(&tasks[i], &tasks[i - by], by)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_where_all_were(const struct run *run, int64_t at_ps, int64_t period_ps)
+{
+    int64_t since_ps = at_ps;
+    for (int64_t i = 0; i < run->n_ranks; i++) {
+        int64_t own_ps = matters_since_ps(&run->ranks[i], at_ps);
+        since_ps = own_ps < since_ps ? own_ps : since_ps;
+    }
+    for (int64_t i = 0; i < run->n_ranks; i++)
+        if (!is_where_it_was(&run->ranks[i], at_ps, period_ps, since_ps))
+            return false;
+    return true;
+}
 
 bool run_is_steady(const struct run *run)
 {
@@ -176,6 +245,8 @@ bool run_is_steady(const struct run *run)
             until_ps = ranks[i].done_ps[rep->to];
     }
     const int64_t each_ps = ranks[0].done_ps[first->to] - ranks[0].done_ps[first->from];
+    if (is_simple(run))
+        return is_where_all_were(run, until_ps, each_ps);
     const int64_t since_ps = until_ps - each_ps;
     bool steady = true;
     if (run->n_islands == 1) { /* few ranks: less work than a team of threads */

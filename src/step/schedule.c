@@ -226,7 +226,7 @@ static int64_t phases_shorter(const struct schedule_request *q)
 int64_t schedule_shorter(const struct schedule_request *q, int attempt)
 {
     enum { ATTEMPTS = 2, FEW = 8, LONG = 16, LITTLE = 8, MUCH = 3 };
-    static const int64_t filled[ATTEMPTS] = { 1, 2 }, rounds[ATTEMPTS] = { 5, 8 };
+    static const int64_t filled[ATTEMPTS] = { 1, 2 }, rounds[ATTEMPTS] = { 4, 7 };
     int64_t period = schedule_period(q);
     bool interleaved = q->chunks > 1;
     if (q->kind == SCHEDULE_GPIPE)

@@ -82,6 +82,8 @@ cpu bert_large_16_gpus 50 simulate "$scenario"
 cpu llama_405b_65536_gpus 5 simulate "$dir/llama-65536.json"
 cpu llama_405b_1048576_gpus 5 simulate "$dir/llama-1048576.json"
 cpu gpt3_175b_512_gpus 20 simulate "$dir/gpt3.json"
+cpu gpt3_175b_512_gpus_gpipe_768 5 simulate "$dir/gpt3.json" --set /training/microbatches=768 \
+    --set /parallelism/virtual_stages=1 --set /parallelism/schedule=gpipe
 cpu gpt3_175b_512_gpus_20_draws 2 simulate "$dir/gpt3.json" \
     --set '/uncertainty={"compute_jitter":{"cv":0.03},"samples":20}'
 made llama_405b_1048576_over_65536_gpus "" "b / a" llama_405b_65536_gpus llama_405b_1048576_gpus
@@ -89,7 +91,7 @@ made gpt3_175b_512_gpus_draws " draws/s" "20e3 / (b - a)" gpt3_175b_512_gpus gpt
 cpu gpt3_175b_16384_gpus_unfolded 1 simulate "$dir/gpt3.json" --unfold \
     --set /cluster/count=2048 --set /training/microbatches=16 \
     --set /parallelism/virtual_stages=1 --set /parallelism/schedule=1f1b
-for threads in 1 2; do # five rounds of 192 microbatches, which are steady by then
+for threads in 1 2; do # four rounds of 192 microbatches, which are steady by then
     elapsed gpt3_175b_16384_gpus_unfolded_interleaved "$threads" simulate "$dir/gpt3.json" --unfold \
         --set /cluster/count=2048
 done

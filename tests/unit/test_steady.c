@@ -152,7 +152,7 @@ static const struct steady_case whole_cases[] = {
     { even, "pipeline=4 library=\"ddp\" /training/gradient_accumulation_steps=6",
       false },
     { even, "pipeline=8" BATCHES(20), false },
-    { even, "pipeline=4" CHUNKS(2) BATCHES(28), false },
+    { even, "pipeline=4" CHUNKS(2) BATCHES(16), false },
     { even, "pipeline=4 library=\"smp\" broadcast_outputs=\"loss\"", false },
 };
 
