@@ -196,7 +196,7 @@ void run_close(struct run *run)
     run_ranks_release(run);
     run_comms_release(run);
     run_fusions_release(run);
-    for (int i = 0; i < RUN_STRETCHES; i++) {
+    for (int i = 0; i <= RUN_STRETCHES; i++) {
         free(run->links_busy[i].from_s);
         free(run->links_busy[i].to_s);
     }
@@ -225,8 +225,10 @@ static bool has_stretch(const struct run *run, int which)
 static void allocate_links_busy(struct run *run)
 {
     size_t n = (size_t)net_n_links(run->request->plans.net) + 1;
-    for (int i = 0; i < RUN_STRETCHES && !run->request->links_unread; i++) {
-        if (!has_stretch(run, i))
+    for (int i = 0; i <= RUN_STRETCHES && !run->request->links_unread; i++) {
+        bool own = i == RUN_STRETCHES;
+        if (!has_stretch(run, own ? 1 : i) ||
+            (own && !net_is_folded(run->request->plans.net)))
             continue;
         run->links_busy[i].from_s = xcalloc(n, sizeof(double));
         run->links_busy[i].to_s = xcalloc(n, sizeof(double));

@@ -11,6 +11,21 @@ static bool leads(const struct rank *r, int which)
            r == of->ranks[last ? of->n_ranks - 1 : 0];
 }
 
+/* The use of links over which the rank sends forwards. */
+static void note_own_links(const struct rank *r, double *busy_s)
+{
+    const struct program *p = r->program;
+    for (int64_t i = 0; busy_s && i < p->comms.n; i++) {
+        const struct coll_plan *plan = p->comms.v[i].plan;
+        for (int32_t k = 0; p->comms.v[i].channel == CHANNEL_NEXT && k < plan->n_phases;
+             k++)
+            for (int32_t u = 0; u < plan->phases[k].n_uses; u++) {
+                int32_t link = plan->phases[k].uses[u].link;
+                busy_s[link] = run_world_link_busy_s(r->island->world, link);
+            }
+    }
+}
+
 void run_account_stretch(struct rank *r, int32_t ended)
 {
     for (int i = 0; i < RUN_STRETCHES; i++) {
@@ -19,11 +34,15 @@ void run_account_stretch(struct rank *r, int32_t ended)
             r->stretches[i].from = r->account;
             if (leads(r, i))
                 run_islands_links_busy(r->island, r->run->links_busy[i].from_s);
+            if (i > 0)
+                note_own_links(r, r->run->links_busy[RUN_STRETCHES].from_s);
         }
         if (ended == repeat->to) {
             r->stretches[i].to = r->account;
             if (leads(r, i))
                 run_islands_links_busy(r->island, r->run->links_busy[i].to_s);
+            if (i > 0)
+                note_own_links(r, r->run->links_busy[RUN_STRETCHES].to_s);
         }
     }
 }

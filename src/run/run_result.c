@@ -87,9 +87,12 @@ static double link_busy_s(struct run *run, int32_t link)
     double busy_s = run_world_link_busy_s(&run->world, link);
     for (int i = 0; i < RUN_STRETCHES; i++) {
         const struct repeat *rep = run_stretch(run->ranks[0].program, i);
-        if (rep->from >= 0)
-            busy_s += (double)rep->extra *
-                      (run->links_busy[i].to_s[link] - run->links_busy[i].from_s[link]);
+        if (rep->from < 0)
+            continue;
+        int of = i > 0 && run_paces_differ(run) ? RUN_STRETCHES : i;
+        if (run->links_busy[of].to_s)
+            busy_s += (double)rep->extra * (run->links_busy[of].to_s[link] -
+                                            run->links_busy[of].from_s[link]);
     }
     return busy_s;
 }
@@ -195,9 +198,12 @@ int run_read_result(struct run *run, struct run_result *out)
         return -1;
     close_ranks(run);
     for (int64_t i = 0; i < run->n_ranks; i++) {
-        int64_t end = run->ranks[i].account.now_ps;
+        const struct rank *r = &run->ranks[i];
+        int64_t end = r->account.now_ps;
         if (end == RUN_NEVER)
-            return never_ends(run, run->ranks[i].number);
+            return never_ends(run, r->number);
+        if (r->program->forwards.from >= 0) /* of which ranks move by unlike times */
+            end = unrolled_ps(r);
         if (end > last) {
             last = end;
             critical = i;

@@ -11,6 +11,7 @@
  *   run_others.c  other jobs on the same fabric
  *   run_islands.c ranks that run apart from others until all meet
  *   run_steady.c  whether ranks have come to their period
+ *   run_phases.c  ... where forwards and backwards have periods of their own
  *   run_result.c  accounts of ranks, and what is read from them
  */
 #ifndef RUN_RUN_STATE_H
@@ -219,12 +220,15 @@ struct run {
     struct plans_memo memo;
     bool stages_alike; /* so do those of all stages that several islands have */
     struct err *err;
-    struct { /* [links] busy when a period of its island's first rank begins, ends */
+    struct
+    { /* [links] busy when a period of its island's first rank begins, ends; ... */
         double *from_s, *to_s;
-    } links_busy[RUN_STRETCHES]; /* NULL: none */
-    struct run_links *links;     /* for observers of their use; NULL: there are none */
-    struct sim_event start;      /* of a step, where there are several jobs */
-    const struct run *main;      /* of another job's: that of the step of interest */
+    } links_busy[RUN_STRETCHES +
+                 1];         /* ... the last: of forwards, of the rank that sends
+                                        over the link. NULL: none */
+    struct run_links *links; /* for observers of their use; NULL: there are none */
+    struct sim_event start;  /* of a step, where there are several jobs */
+    const struct run *main;  /* of another job's: that of the step of interest */
 };
 
 /* run.c: makes the ranks of a request, whose sim and world are there, alone or one of
@@ -311,9 +315,23 @@ static inline bool run_is_apart(const struct island *island)
 
 /* run_steady.c: run_result.steady, of a run that has ended. */
 bool run_is_steady(const struct run *run);
+bool run_is_period(const struct repeat *rep);
 
-/* How much longer a rank waits before its first backward for each period left out. */
+/* Whether the rank's tasks up to the period's end that ended after a moment, and its
+ * last period, followed their likes by period_ps. */
+bool run_recurs(const struct rank *r, const struct repeat *rep, int64_t period_ps,
+                int64_t since_ps);
+
+/* Whether nothing from a task up to the last period's end but messages concerns more
+ * than the rank itself. */
+bool run_is_alone(const struct rank *r, int32_t from);
+
+/* run_phases.c: the same where all forwards run before the first backward. How much
+ * longer a rank waits for others for each period left out; whether stages send forwards
+ * at unlike paces, over links of their own. */
+bool run_phases_recur(const struct run *run);
 int64_t run_waits_longer_ps(const struct rank *r);
+bool run_paces_differ(const struct run *run);
 
 static inline const struct repeat *run_stretch(const struct program *p, int which)
 {

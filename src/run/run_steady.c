@@ -11,13 +11,6 @@
  * moment where it was T before, and goes on so for as long as periods are left: each
  * takes T, and adds the same to all accounts (MODEL.md, R4.1). Where a period is passes
  * and messages alone, what matters at that moment is known, and no more is compared.
- *
- * Where all forwards run before the first backward, each stage has a period of its own
- * in each phase (R4.2):
- *
- *   rank 0   | f | f | f |to f  |       waits         | b   | b   |to  b
- *   rank 1    ...| f   | f   |to  f    | b   | b   |to  b
- *
  * O(tasks of a few periods). */
 #include "run/run_state.h"
 
@@ -41,10 +34,8 @@ static bool is_like(const struct task *t, const struct task *before, int32_t by)
            is_moved(before->after[1], t->after[1], by);
 }
 
-/* Whether the rank's tasks up to `to` that ended after a moment, and its last period,
- * followed their likes by period_ps. */
-static bool recurs(const struct rank *r, const struct repeat *rep, int64_t period_ps,
-                   int64_t since_ps)
+bool run_recurs(const struct rank *r, const struct repeat *rep, int64_t period_ps,
+                int64_t since_ps)
 {
     const struct task *tasks = r->program->tasks.v;
     int32_t by = rep->to - rep->from, quiet = 0;
@@ -59,36 +50,12 @@ static bool recurs(const struct rank *r, const struct repeat *rep, int64_t perio
     return true;
 }
 
-/* Forwards, then backwards ----------------------------------------------------------- */
-
-static bool is_period(const struct repeat *rep)
+bool run_is_period(const struct repeat *rep)
 {
     return rep->from >= 0 && rep->to > rep->from;
 }
 
-/* Between two moments of the rank's own; 0: it has no such stretch. */
-static int64_t period_ps(const struct rank *r, int which)
-{
-    return r->stretches[which].to.now_ps - r->stretches[which].from.now_ps;
-}
-
-/* The rank of the last stage of its pipeline; NULL: it is not simulated. */
-static const struct rank *last_stage(const struct rank *r)
-{
-    int64_t stages = r->run->request->plans.groups->layout.pipeline;
-    return r->mailbox->ranks[stages - 1];
-}
-
-int64_t run_waits_longer_ps(const struct rank *r)
-{
-    bool phases = r->program->forwards.from >= 0;
-    const struct rank *last = phases ? last_stage(r) : NULL;
-    return last ? period_ps(last, 1) - period_ps(r, 1) : 0;
-}
-
-/* Whether nothing from a task up to the last period's end but messages concerns more
- * than the rank itself. */
-static bool is_alone(const struct rank *r, int32_t from)
+bool run_is_alone(const struct rank *r, int32_t from)
 {
     const struct program *p = r->program;
     for (int32_t i = from > 0 ? from : 0; i <= p->repeat.to; i++) {
@@ -100,72 +67,12 @@ static bool is_alone(const struct rank *r, int32_t from)
     return true;
 }
 
-/* Whether the first backward began when its message had come, and nothing else kept it
- * from that. */
-static bool awaits_backward(const struct rank *r)
-{
-    const struct program *p = r->program;
-    int32_t i = p->forwards.to + 1;
-    while (p->tasks.v[i].tag.work != WORK_BACKWARD || p->tasks.v[i].receives < 0)
-        if (++i > p->repeat.from)
-            return false;
-    const struct task *t = &p->tasks.v[i];
-    int64_t come_ps = run_message_arrived_ps(r, run_message(r, t->receives));
-    for (int k = 0; k < 2; k++)
-        if (t->after[k] >= 0 && r->done_ps[t->after[k]] > r->issue_ps[i])
-            return false;
-    return r->issue_ps[i] == come_ps + t->host_ps;
-}
-
-/* Whether all ranks go on in a phase as they have. */
-static bool phase_recurs(const struct run *run, int which)
-{
-    int64_t since_ps = RUN_NEVER;
-    for (int64_t i = 0; i < run->n_ranks; i++) {
-        const struct rank *r = &run->ranks[i];
-        const struct repeat *rep = run_stretch(r->program, which);
-        if (!is_period(rep))
-            return false;
-        if (r->done_ps[rep->from] < since_ps)
-            since_ps = r->done_ps[rep->from];
-    }
-    for (int64_t i = 0; i < run->n_ranks; i++) {
-        const struct rank *r = &run->ranks[i];
-        if (!recurs(r, run_stretch(r->program, which), period_ps(r, which), since_ps))
-            return false;
-    }
-    return true;
-}
-
-/* A stage gets forwards from those before it: none of these is slower than it, and what
- * is faster has its first backward to wait for. All that send at the same time do so at
- * the same pace, so that what they share of links stays as it is; pipelines side by side
- * are alike. */
-static bool phases_recur(const struct run *run)
-{
-    const struct rank *first = &run->ranks[0], *last = last_stage(first);
-    if (!last || !phase_recurs(run, 0) || !phase_recurs(run, 1))
-        return false;
-    for (int64_t i = 0; i < run->n_ranks; i++) {
-        const struct rank *r = &run->ranks[i], *own = last_stage(r);
-        int64_t longer_ps = run_waits_longer_ps(r);
-        if (!is_alone(r, 0) || !own || period_ps(r, 0) != period_ps(last, 0) ||
-            longer_ps < 0 || (longer_ps > 0 && !awaits_backward(r)) ||
-            period_ps(r, 1) != period_ps(r == own ? last : first, 1) ||
-            own->stretches[0].to.now_ps != last->stretches[0].to.now_ps)
-            return false;
-    }
-    return true;
-}
-
-/* All in turn ------------------------------------------------------------------------ */
-
 /* Periods of passes and messages alone. */
 static bool is_simple(const struct run *run)
 {
     for (int64_t i = 0; i < run->n_ranks; i++) {
         const struct repeat *rep = &run->ranks[i].program->repeat;
-        if (!is_alone(&run->ranks[i], 2 * rep->from - rep->to + 1))
+        if (!run_is_alone(&run->ranks[i], 2 * rep->from - rep->to + 1))
             return false;
     }
     return true;
@@ -236,10 +143,10 @@ bool run_is_steady(const struct run *run)
     if (!first->if_steady)
         return true;
     if (ranks[0].program->forwards.if_steady)
-        return phases_recur(run);
+        return run_phases_recur(run);
     for (int64_t i = 0; i < run->n_ranks; i++) {
         const struct repeat *rep = &ranks[i].program->repeat;
-        if (!is_period(rep))
+        if (!run_is_period(rep))
             return false;
         if (ranks[i].done_ps[rep->to] < until_ps)
             until_ps = ranks[i].done_ps[rep->to];
@@ -251,12 +158,13 @@ bool run_is_steady(const struct run *run)
     bool steady = true;
     if (run->n_islands == 1) { /* few ranks: less work than a team of threads */
         for (int64_t i = 0; i < run->n_ranks && steady; i++)
-            steady = recurs(&ranks[i], &ranks[i].program->repeat, each_ps, since_ps);
+            steady =
+                run_recurs(&ranks[i], &ranks[i].program->repeat, each_ps, since_ps);
         return steady;
     }
 #pragma omp parallel for reduction(&& : steady)
     for (int64_t i = 0; i < run->n_ranks; i++)
-        steady =
-            steady && recurs(&ranks[i], &ranks[i].program->repeat, each_ps, since_ps);
+        steady = steady &&
+                 run_recurs(&ranks[i], &ranks[i].program->repeat, each_ps, since_ps);
     return steady;
 }

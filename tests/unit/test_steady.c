@@ -137,6 +137,11 @@ static const struct steady_case shorter_cases[] = {
     { even, GPIPE "pipeline=4 placement=\"PDT\"" ON("g5.48xlarge"), false },
     { even, GPIPE "pipeline=2 /cluster/count=2" ON("g4dn.12xlarge"), true },
     { experts, GPIPE "pipeline=4 expert=2", false },
+    { even, GPIPE "pipeline=8 placement=\"PDT\"" ON("g5.48xlarge"), false },
+    { even, GPIPE "pipeline=8 placement=\"PTD\" library=\"megatron\"" ON("g5.48xlarge"),
+      false },
+    { odd, GPIPE "pipeline=2 placement=\"PTD\" tensor=2", false },
+    { odd, GPIPE "pipeline=2 placement=\"PTD\" tensor=4 library=\"megatron\"", false },
 };
 
 /* Steps that are replayed whole: orders without periods, several accumulation steps,
