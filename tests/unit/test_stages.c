@@ -173,6 +173,31 @@ static void test_outputs(void)
     CU_ASSERT_EQUAL(held_B[2] - held_B[0], MICROBATCHES * logits_B);
 }
 
+/* The last stage's part of SMP's broadcast begins when its passes have ended: others wait
+ * for those in the bubble, and not for the links, which take the time of their bytes. */
+static void test_late_broadcast(void)
+{
+    static const char text[] =
+        "{ 'model': 'bert-large-uncased',"
+        "  'cluster': { 'instance': 'g4dn.12xlarge', 'count': 1 },"
+        "  'training': { 'task': 'question-answering', 'sequence_length': 384,"
+        "                'micro_batch_size': 1, 'precision': 'amp_fp16' },"
+        "  'distribution': { 'smdistributed': { 'modelparallel': { 'enabled': True,"
+        "      'parameters': { 'microbatches': 4, 'partitions': 4, 'ddp': True,"
+        "                      'pipeline': 'interleaved' } } },"
+        "    'mpi': { 'enabled': True, 'processes_per_host': 4 } } }";
+    const double message_B = 384 * 1024 * 4, slowest_Bps = 5e9;
+    for (int unfold = 0; unfold < 2; unfold++) {
+        struct simulate_result r;
+        job_text_step_s(text, unfold, &r);
+        CU_ASSERT(r.parts_s[CATEGORY_PIPELINE_COMM] > 0);
+        CU_ASSERT(r.parts_s[CATEGORY_PIPELINE_COMM] <
+                  4 * 4 * message_B / slowest_Bps); /* four ways, four microbatches */
+        CU_ASSERT(r.parts_s[CATEGORY_PIPELINE_BUBBLE] >
+                  10 * r.parts_s[CATEGORY_PIPELINE_COMM]);
+    }
+}
+
 static int64_t embedding_sums(const char *changes)
 {
     struct job j;
@@ -322,6 +347,7 @@ void test_stages_register(void)
     CU_add_test(s, "two chunks of a stage as a V", test_v);
     CU_add_test(s, "AWS's reference configurations", test_references);
     CU_add_test(s, "outputs that SMP broadcasts", test_outputs);
+    CU_add_test(s, "waiting for outputs that SMP broadcasts", test_late_broadcast);
     CU_add_test(s, "stages share words for heads of words", test_tied_heads);
     CU_add_test(s, "stages of the ends alone", test_ends_alone);
     CU_add_test(s, "SMP's stream returns to a tied head", test_returns);
