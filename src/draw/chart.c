@@ -105,7 +105,9 @@ static void draw_identity(struct frame *f, struct draw *d, double frac)
 
 static void draw_annotations(const struct chart *chart, struct frame *f, struct draw *d)
 {
-    struct draw_text style = { .cls = "annotation", .size = 12, .colour = PALETTE_INK };
+    struct draw_text style = {
+        .cls = "annotation", .size = 12, .plate = true, .colour = PALETTE_INK
+    };
 
     for (size_t i = 0; i < chart->n_annotations; i++) {
         const struct annotation *a = &chart->annotations[i];
@@ -125,6 +127,8 @@ static void draw_phases(const struct chart *chart, struct frame *f, struct draw 
                                .colour = PALETTE_SOFT };
     double named_to = f->plot.x, y = f->plot.y - PHASE_H - 2;
 
+    if (chart->n_phases == 0)
+        return;
     draw_group(d, "phases", "phases", NULL);
     for (size_t i = 0; i < chart->n_phases; i++) {
         const struct chart_phase *p = &chart->phases[i];
@@ -176,8 +180,11 @@ static void draw_series(const struct chart *chart, struct frame *f, struct draw 
         marks_fill(&m, k);
     chart_edges_draw(&m, numbered);
     for (size_t k = 0; k < chart->n_series; k++)
+        marks_beyond(&m, k);
+    for (size_t k = 0; k < chart->n_series; k++)
         marks_line(&m, k);
     marks_totals(&m);
+    draw_phases(chart, f, d);
     draw_annotations(chart, f, d);
     for (size_t k = 0; k < chart->n_series; k++)
         marks_labels(&m, k);
@@ -239,7 +246,6 @@ void chart_draw(const struct chart *chart, struct draw *d)
     if (chart->identity > 0)
         draw_identity(&f, d, chart->identity);
     draw_series(chart, &f, d, named, numbered);
-    draw_phases(chart, &f, d);
     if (!has_values(chart))
         draw_text(d, f.plot.x + f.plot.w / 2, f.plot.y + f.plot.h / 2, "no data",
                   &(struct draw_text) { .id = "no-data",

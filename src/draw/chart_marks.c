@@ -153,32 +153,42 @@ static void draw_markers(struct marks *m, const struct series *s, size_t index,
     }
 }
 
-/* What lies above a limit, hatched. */
-static void draw_beyond(struct marks *m, double at_y, const char *text)
+static struct draw_point limit_at(const struct marks *m, const struct series *s)
 {
-    struct draw_box p = m->frame->plot, area = { p.x, p.y, p.w, at_y - p.y };
+    return frame_at(m->frame, m->frame->x.lo, s->n ? s->y[0] : (double)NAN);
+}
 
-    if (!(area.h > 6))
-        return;
-    draw_hatch(m->d, area, PALETTE_HATCH);
-    if (area.h < 24)
-        return;
-    frame_label(
-        m->frame, m->d, (struct draw_point) { p.x + p.w / 2, p.y + 10 }, 2, text,
-        &(struct draw_text) { .cls = "beyond", .size = 11, .colour = PALETTE_SOFT });
+void marks_beyond(struct marks *m, size_t index)
+{
+    const struct series *s = &m->chart->series[index];
+    struct draw_box p = m->frame->plot;
+    double h = limit_at(m, s).y - p.y;
+
+    if (s->kind == SERIES_LIMIT && s->beyond && h > 6)
+        draw_hatch(m->d, (struct draw_box) { p.x, p.y, p.w, h }, PALETTE_HATCH);
+}
+
+static void name_beyond(struct marks *m, double at_y, const char *text)
+{
+    struct draw_box p = m->frame->plot;
+
+    if (at_y - p.y > 24)
+        frame_label(
+            m->frame, m->d, (struct draw_point) { p.x + p.w / 2, p.y + 10 }, 2, text,
+            &(struct draw_text) {
+                .cls = "beyond", .size = 11, .plate = true, .colour = PALETTE_SOFT });
 }
 
 static void draw_limit(struct marks *m, const struct series *s, struct draw_style style)
 {
-    struct draw_point at =
-        frame_at(m->frame, m->frame->x.lo, s->n ? s->y[0] : (double)NAN);
+    struct draw_point at = limit_at(m, s);
     struct draw_box p = m->frame->plot;
 
     style.stroke = style.fill;
     style.fill = 0;
     style.dash = DRAW_LONG_DASH;
     if (s->beyond)
-        draw_beyond(m, at.y, s->beyond);
+        name_beyond(m, at.y, s->beyond);
     draw_line(m->d, p.x, at.y, p.x + p.w, at.y, &style);
     frame_take_anyway(m->frame, (struct draw_box) { p.x, at.y - 2, p.w, 4 });
 }

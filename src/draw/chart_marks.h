@@ -32,6 +32,8 @@ bool series_marked(const struct series *s, double pixels);
 
 /* What fills (areas, bars, bands) comes under what is drawn as lines and points. */
 void marks_fill(struct marks *m, size_t index);
+/* What lies above a limit, hatched: below lines. */
+void marks_beyond(struct marks *m, size_t index);
 void marks_line(struct marks *m, size_t index);
 void marks_labels(struct marks *m, size_t index);
 /* The sums of stacked bars above them, where there is room for all. */

@@ -161,9 +161,9 @@ double chart_names_room(const struct chart *chart)
 static bool name_inside(struct marks *m, struct draw_point at, const char *name,
                         uint32_t colour)
 {
-    const struct draw_text style = { .cls = "series-name",
-                                     .size = NAME_FONT,
-                                     .colour = ink_of(colour) };
+    const struct draw_text style = {
+        .cls = "series-name", .size = NAME_FONT, .plate = true, .colour = ink_of(colour)
+    };
 
     return frame_label(m->frame, m->d, at, 8, name, &style);
 }

@@ -381,6 +381,9 @@ static bool place_label(struct frame *f, struct draw *d, struct draw_point at,
                 &(struct draw_style) { .cls = "leader", .stroke = PALETTE_FRAME });
         plain.level = DRAW_CENTRE;
         plain.anchor = DRAW_START;
+        if (style->plate)
+            draw_rect(d, (struct draw_box) { box.x - 2, box.y - 1, w + 4, h + 2 },
+                      &(struct draw_style) { .cls = "plate", .fill = PALETTE_WHITE });
         draw_text(d, box.x, box.y + h / 2, text, &plain);
         return true;
     }

@@ -16,7 +16,9 @@ const struct span_kind_row figure_span_kinds[SPAN_KINDS] = {
     [SPAN_OPTIMIZER] = { "optimizer", MEANING_OPTIMIZER },
     [SPAN_RECOMPUTE] = { "recomputation", MEANING_RECOMPUTE },
     [SPAN_TENSOR] = { "tensor communication", MEANING_TENSOR_COMM },
-    [SPAN_MESSAGE] = { "pipeline messages", MEANING_PIPELINE_COMM },
+    [SPAN_CONTEXT] = { "context communication", MEANING_CONTEXT_COMM },
+    [SPAN_EXPERT] = { "expert communication", MEANING_EXPERT_COMM },
+    [SPAN_MESSAGE] = { "pipeline communication", MEANING_PIPELINE_COMM },
     [SPAN_WEIGHT] = { "weight gradients", MEANING_WEIGHT_GRADIENT },
     [SPAN_GATHER] = { "parameter gathers", MEANING_PARAMETER_GATHER },
     [SPAN_COPY] = { "copies", MEANING_COPY },
@@ -62,8 +64,8 @@ static enum span_kind kind_of(const struct task *t)
         [CATEGORY_TENSOR_COMM] = SPAN_TENSOR,
         [CATEGORY_PIPELINE_COMM] = SPAN_MESSAGE,
         [CATEGORY_PIPELINE_BUBBLE] = SPAN_KINDS,
-        [CATEGORY_CONTEXT_COMM] = SPAN_TENSOR,
-        [CATEGORY_EXPERT_COMM] = SPAN_TENSOR,
+        [CATEGORY_CONTEXT_COMM] = SPAN_CONTEXT,
+        [CATEGORY_EXPERT_COMM] = SPAN_EXPERT,
         [CATEGORY_DATA_COMM_EXPOSED] = SPAN_GRADIENTS,
         [CATEGORY_DATA_COMM_HIDDEN] = SPAN_GRADIENTS,
         [CATEGORY_OPTIMIZER] = SPAN_OPTIMIZER,
@@ -126,21 +128,32 @@ static void add_uses(struct step_figures *f, const struct observed_task *seen,
                 (double)busy_ps[i] / (double)pass->time_ps / all);
 }
 
-/* A pass that was measured: its recomputation, its kernels, and what its tensor group
- * took, each in one piece. */
+/* A pass that was measured: its recomputation, its kernels, and what its groups took, each
+ * in one piece. */
 static void add_pass(struct step_figures *f, struct span s,
                      const struct pass_cost *pass)
 {
-    int64_t again_ps = pass->parts_ps[CATEGORY_RECOMPUTE];
-    int64_t group_ps = pass->parts_ps[CATEGORY_TENSOR_COMM];
+    static const struct {
+        enum category part;
+        enum span_kind kind;
+    } groups[] = { { CATEGORY_TENSOR_COMM, SPAN_TENSOR },
+                   { CATEGORY_CONTEXT_COMM, SPAN_CONTEXT },
+                   { CATEGORY_EXPERT_COMM, SPAN_EXPERT } };
+    enum { GROUPS = sizeof(groups) / sizeof(*groups) };
     struct span recompute = s, group = s;
     recompute.kind = SPAN_RECOMPUTE;
-    recompute.ended_ps = s.begun_ps = s.begun_ps + again_ps;
-    group.kind = SPAN_TENSOR;
-    group.begun_ps = s.ended_ps = s.ended_ps - group_ps;
+    recompute.ended_ps = s.begun_ps = s.begun_ps + pass->parts_ps[CATEGORY_RECOMPUTE];
+    for (int i = 0; i < GROUPS; i++)
+        s.ended_ps -= pass->parts_ps[groups[i].part];
     add(f, recompute);
     add(f, s);
-    add(f, group);
+    group.ended_ps = s.ended_ps;
+    for (int i = 0; i < GROUPS; i++) {
+        group.kind = (int16_t)groups[i].kind;
+        group.begun_ps = group.ended_ps;
+        group.ended_ps += pass->parts_ps[groups[i].part];
+        add(f, group);
+    }
 }
 
 static void add_level(struct step_figures *f, int32_t track, int64_t at_ps,
