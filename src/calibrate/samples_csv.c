@@ -179,6 +179,9 @@ static int read_attention_of(struct table *t)
         whole(t, "kv_heads", a.shape.heads, &a.shape.kv_heads) ||
         whole(t, "head_dim", 128, &a.shape.head_dim) || time_of(t, &a.time_s))
         return -1;
+    if (a.shape.heads % a.shape.kv_heads)
+        return fail(t, csv_column(&t->csv, "kv_heads"), DIAG_NOT_DIVISIBLE,
+                    "does not divide the heads");
     VEC_PUSH(&t->s->attentions, a);
     return 0;
 }
