@@ -77,7 +77,11 @@ static int wrong(const struct usage *u, const char *word, const char *what)
 static int unknown(const struct usage *u, const char *name)
 {
     const char *nearest = NULL;
-    int least = 4;
+    int least = 4, to_help = names_distance(name, "--help");
+    if (to_help < least) {
+        least = to_help;
+        nearest = "--help";
+    }
     for (const struct option *o = u->options; o->name; o++) {
         int d = names_distance(name, o->name);
         if (d < least) {
