@@ -42,12 +42,14 @@ copy() {
 }
 
 program() {
-    install -d "$prefix/bin" "$share/man/man1" "$share/doc/smsim/docs"
+    install -d "$prefix/bin" "$share/man/man1" "$share/doc/smsim/docs/validation" "$share/doc/smsim/docs/images"
     install -m 755 "$build/smsim" "$prefix/bin/smsim"
     [ ! -x "$build/smsim-measure" ] || install -m 755 "$build/smsim-measure" "$prefix/bin"
     install -m 644 "$build"/man/smsim*.1 "$share/man/man1"
     install -m 644 README.md MODEL.md LICENSE "$share/doc/smsim"
     install -m 644 docs/*.md "$share/doc/smsim/docs"
+    install -m 644 docs/validation/*.md "$share/doc/smsim/docs/validation"
+    install -m 644 docs/images/* "$share/doc/smsim/docs/images"
     completions | while read -r shell file; do
         install -d "$(dirname "$share/$file")"
         "$build/smsim" --completion "$shell" >"$share/$file"

@@ -88,6 +88,13 @@ assert smsim.simulate(\"bert-large-squad-2xp3.16xlarge\")[\"step_time_s\"] > 0
 print(smsim.data())'"
 fi
 
+# pages name each other and their pictures
+(cd "$p/share/doc/smsim/docs" && grep -oh '](\(validation\|images\)/[^)#]*\|]([a-z-]*\.md' ./*.md | sort -u) | sed 's/](//' >"$dir/links"
+[ "$(wc -l <"$dir/links")" -gt 20 ] || complain "the pages that were installed have no links"
+while read -r link; do
+    [ -e "$p/share/doc/smsim/docs/$link" ] || complain "docs/$link is named, and was not installed"
+done <"$dir/links"
+
 # pages of the manual and completions
 for page in smsim smsim-simulate smsim-plan; do
     [ -s "$p/share/man/man1/$page.1" ] || complain "there is no manual page $page"
