@@ -134,7 +134,7 @@ static void test_heads(void)
           MODEL_HEAD_CLASS },
         { BERT(", 'architectures': ['BertLMHeadModel']"), MODEL_HEAD_CAUSAL_LM },
         { LLAMA("'LlamaForCausalLM'"), MODEL_HEAD_CAUSAL_LM },
-        { LLAMA("'LlamaModel'"), MODEL_HEAD_CLASS },
+        { LLAMA("'LlamaModel'"), MODEL_HEAD_SCORE },
         { LLAMA("'LlamaModel'], 'auto_map': {'AutoModelForCausalLM': 'm.L'}, 'x': ["),
           MODEL_HEAD_CAUSAL_LM },
     };
