@@ -163,10 +163,17 @@ static struct value *floor_of(struct python_parser *r, const struct python_argum
                                : python_lost(r, a, "math.floor()");
 }
 
+static struct value *root_of(struct python_parser *r, const struct python_arguments *a)
+{
+    bool has = is_number(a->first) && number(a->first) >= 0;
+    return has ? python_real(r, a->line, sqrt(number(a->first)))
+               : python_lost(r, a, "math.sqrt()");
+}
+
 const struct python_function_row python_numbers[] = {
-    { "int", to_int },    { "float", to_float },    { "str", to_str },
-    { "bool", to_bool },  { "len", length },        { "max", largest },
-    { "min", smallest },  { "sum", sum_of },        { "abs", absolute },
-    { "round", rounded }, { "math.ceil", ceiling }, { "math.floor", floor_of },
-    { NULL, NULL },
+    { "int", to_int },        { "float", to_float },    { "str", to_str },
+    { "bool", to_bool },      { "len", length },        { "max", largest },
+    { "min", smallest },      { "sum", sum_of },        { "abs", absolute },
+    { "round", rounded },     { "math.ceil", ceiling }, { "math.floor", floor_of },
+    { "math.sqrt", root_of }, { NULL, NULL },
 };

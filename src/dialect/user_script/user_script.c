@@ -137,6 +137,12 @@ static bool has_few_scores(const struct python *p)
     return any;
 }
 
+/* Whether a text speaks of pairs of answers, as data of preferences have them. */
+static bool compares_answers(const struct python *p)
+{
+    return p->text && strstr(p->text, "chosen") && strstr(p->text, "reject");
+}
+
 /* A head of the text's own on a model that is loaded without one. */
 static void take_own_head(struct launch_context *t, const struct user_script *g,
                           const struct value_item *from)
@@ -144,6 +150,15 @@ static void take_own_head(struct launch_context *t, const struct user_script *g,
     static const char task[] = "/training/task";
     if (launch_has(t, task) || launch_is_unresolved(t, task))
         return;
+    if (compares_answers(g->python)) {
+        launch_add_unresolved(t, task, from->line,
+                              "%.60s has no head, and the text has answers that are "
+                              "chosen and rejected: reward is of such pairs, "
+                              "classification of single texts",
+                              from->key);
+        launch_add_example(t, task, "reward");
+        return;
+    }
     if (!has_few_scores(g->python)) {
         launch_add_unresolved(
             t, task, from->line,

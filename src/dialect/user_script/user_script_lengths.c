@@ -47,7 +47,10 @@ static const char *const text_datasets[] = { "TextDataset", "LineByLineTextDatas
                                              "TextDatasetForNextSentencePrediction",
                                              NULL };
 
-enum { LENGTH_MAX = 1 << 24 };
+enum {
+    LENGTH_MAX = 1 << 24,
+    USUAL_MIN = 16 /* of what a usual name alone says: block_size = 4 is of layers */
+};
 
 static bool is_length(const struct value *v, int64_t *n)
 {
@@ -358,7 +361,7 @@ static void take_named(struct launch_context *t, const struct user_script *g)
     int64_t n;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const struct value *bound = user_script_usual(g->python, names[i]);
-        if (!is_length(bound, &n))
+        if (!is_length(bound, &n) || n < USUAL_MIN)
             continue;
         int64_t line = bound->line < 0 ? -bound->line : bound->line;
         struct value v = { .line = g->line ? g->line : line };

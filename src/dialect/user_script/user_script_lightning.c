@@ -262,6 +262,10 @@ static void take_strategy(struct launch_context *t, const struct user_script *g,
     const struct python_call *c = g->parts[SCRIPT_LIGHTNING];
     const struct strategy *s = strategy_of(c);
     const struct value *given = strategy_given(c);
+    /* a module that makes DeepSpeed's engine itself leaves nothing to a strategy */
+    bool engine = g->parts[SCRIPT_ENGINE] || launch_has(t, library_at);
+    if (s && s->kind == AUTO && engine)
+        return;
     if (s && s->kind == FSDP)
         take_fsdp(t, g, s, line);
     else if (s && s->kind == DDP)

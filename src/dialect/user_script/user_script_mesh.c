@@ -20,6 +20,8 @@ static const struct {
       "tp" }, /* fairscale's and copies */
     { "apply_tensor_parallel", "/parallelism/tensor", "tp" }, /* picotron's */
     { "PipelineParallel", "/parallelism/pipeline", "pp" },
+    { "PipelineModule", "/parallelism/pipeline",
+      "pp" }, /* DeepSpeed's, and its heirs */
 };
 
 static const struct python_call *mesh_of(const struct python *p)
@@ -54,7 +56,7 @@ static void ask_divided(struct launch_context *t, const struct user_script *g,
     for (size_t i = 0; i < sizeof(divided) / sizeof(divided[0]); i++) {
         const char *const words[] = { divided[i].dimension, NULL };
         const char *at = divided[i].pointer;
-        if (strcmp(python_last_part(c->function), divided[i].function) != 0 ||
+        if (!names_ends(python_last_part(c->function), divided[i].function) ||
             launch_has(t, at) || launch_is_unresolved(t, at))
             continue;
         launch_add_unresolved(t, at, g->line ? g->line : c->line,
@@ -62,6 +64,9 @@ static void ask_divided(struct launch_context *t, const struct user_script *g,
                               "not read",
                               divided[i].function);
         int64_t n = size_of(mesh, words);
+        const struct value *stages = user_script_given(c, "num_stages", "");
+        if (n == 0 && stages)
+            launch_whole(stages, &n);
         if (n > 0)
             launch_add_example(t, at, arena_printf(t->arena, "%lld", (long long)n));
     }

@@ -49,7 +49,7 @@ const char *const user_script_calls[] = {
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
     "get_dataloader", "make_torch_dataloader", "Fabric", "DistributedOptimizer", "register_comm_hook", "init_process_group", "remote", "RemoteExecutor", "snapshot_download",
     /* what starts processes (user_script_starters.c) */
-    "init_device_mesh", "wrap", "auto_wrap", "enable_wrap", "parallelize_module", "PipelineStage", "context_parallel", "ColumnParallelLinear", "apply_tensor_parallel", "PipelineParallel",
+    "init_device_mesh", "wrap", "auto_wrap", "enable_wrap", "parallelize_module", "PipelineStage", "*PipelineModule", "context_parallel", "ColumnParallelLinear", "apply_tensor_parallel", "PipelineParallel",
     "CustomTrainer", "TransformersTrainer", "create_job", "train", "evaluate", "predict", "ScalingConfig", "TorchDistributor", "DeepspeedTorchDistributor", "HorovodRunner", "spawn", NULL,
 };
 /* What a batch of one GPU is usually called. */
