@@ -285,6 +285,13 @@ void user_script_note_unsloth(struct launch_context *t, const struct user_script
 void user_script_add_leaves(struct launch_context *t, const char *section,
                             const struct value *dict, struct value *to);
 void user_script_open_document(struct launch_context *t, struct value *all);
+/* Options by the very names that the command has: what the rows take for a beginning of
+ * the Trainer's may be a name of the program's own. */
+struct launch_command;
+void user_script_add_written(struct launch_context *t, const struct launch_command *c,
+                             struct value *given);
+/* Options from the n-th on are none of the training's: the document's keys are. */
+void user_script_drop_from(struct user_script *g, const struct value *given, int32_t n);
 extern const char *const user_script_guesses[];
 /* user_script_cli.c: whether a document is LightningCLI's; its calls, gathered. */
 bool user_script_recognises_cli(const struct value *root);

@@ -2,6 +2,7 @@
  * usually called is what it is taken to be. */
 #include "base/names.h"
 #include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/trl/trl.h"
@@ -44,6 +45,26 @@ void user_script_add_leaves(struct launch_context *t, const char *section,
                 value_new_unknown(t->arena, it->line, 0, "two sections have it");
         else if (name)
             value_add(t->arena, to, name, it->line, it->value);
+    }
+}
+
+void user_script_add_written(struct launch_context *t, const struct launch_command *c,
+                             struct value *given)
+{
+    for (int32_t i = 0; i < c->options.n; i++) {
+        const struct value_item *it = &c->options.items[i];
+        const char *name = launch_argument(t->arena, it->key);
+        if (!value_get(given, name))
+            value_add(t->arena, given, name, it->line, it->value);
+    }
+}
+
+void user_script_drop_from(struct user_script *g, const struct value *given, int32_t n)
+{
+    for (int32_t i = n; i < given->n; i++) {
+        const struct value_item *it = value_get(g->words, given->items[i].key);
+        if (it)
+            value_remove(g->words, (int32_t)(it - g->words->items));
     }
 }
 

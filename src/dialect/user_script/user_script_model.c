@@ -3,6 +3,7 @@
  *
  * transformers 4.57, modeling_utils.py and models/auto; what a class has for arguments
  * that are left out is data (models/launch/names.json). */
+#include "base/names.h"
 #include "config/datadir.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/user_script/user_script.h"
@@ -40,8 +41,9 @@ static bool is_idle(const char *key)
 
 bool user_script_builds(const struct python_call *c)
 {
-    return c && strcmp(python_last_part(c->function), "from_pretrained") != 0 &&
-           strcmp(python_last_part(c->function), "get_peft_model") != 0;
+    static const char *const loaders[] = { "from_pretrained", "get_peft_model",
+                                           "load_model", NULL };
+    return c && !names_listed(loaders, python_last_part(c->function));
 }
 
 json_t *user_script_configuration(struct launch_context *t, const char *text)

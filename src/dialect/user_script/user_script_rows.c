@@ -49,7 +49,7 @@ const char *const user_script_calls[] = {
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
     "get_dataloader", "make_torch_dataloader", "Fabric", "DistributedOptimizer", "register_comm_hook", "init_process_group", "remote", "RemoteExecutor", "snapshot_download",
     /* what starts processes (user_script_starters.c) */
-    "init_device_mesh", "wrap", "auto_wrap", "enable_wrap", "parallelize_module", "PipelineStage", "*PipelineModule", "context_parallel", "ColumnParallelLinear", "apply_tensor_parallel", "PipelineParallel",
+    "init_device_mesh", "wrap", "auto_wrap", "enable_wrap", "parallelize_module", "PipelineStage", "*PipelineModule", "load_model", "context_parallel", "ColumnParallelLinear", "apply_tensor_parallel", "PipelineParallel",
     "CustomTrainer", "TransformersTrainer", "create_job", "train", "evaluate", "predict", "ScalingConfig", "TorchDistributor", "DeepspeedTorchDistributor", "HorovodRunner", "spawn", NULL,
 };
 /* What a batch of one GPU is usually called. */
@@ -111,7 +111,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "", "replace_*attn", SCRIPT_ATTENDS }, { "", "replace_*attention", SCRIPT_ATTENDS }, { "", "replace_*flash", SCRIPT_ATTENDS }, { "", "replace_*xformers", SCRIPT_ATTENDS },
     { "", "add_flash*", SCRIPT_ATTENDS }, { "", "apply_flash*", SCRIPT_ATTENDS }, { "", "enable_flash_att*", SCRIPT_ATTENDS }, { "", "use_flash_att*", SCRIPT_ATTENDS },
     { "", "patch_*flash_attn", SCRIPT_ATTENDS }, { "", "patch_*flash_attention", SCRIPT_ATTENDS }, { "", "convert_*flash_attn", SCRIPT_ATTENDS }, { "", "convert_*flash_attention", SCRIPT_ATTENDS },
-    { "*Model", "from_pretrained", SCRIPT_BODY },
+    { "*Model", "from_pretrained", SCRIPT_BODY }, { "whisper", "load_model", SCRIPT_MODEL },
     { "", "tokenizer", SCRIPT_TOKENISED }, { "", "tok", SCRIPT_TOKENISED }, { "", "*encode_plus", SCRIPT_TOKENISED }, { "", "apply_chat_template", SCRIPT_TOKENISED },
 };
 
@@ -126,7 +126,7 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_MODEL, "model_name", "model_name_or_path" }, { SCRIPT_MODEL, "torch_dtype", NULL }, { SCRIPT_MODEL, "dtype", NULL },
     { SCRIPT_MODEL, "attn_implementation", NULL }, { SCRIPT_MODEL, "_attn_implementation", "attn_implementation" }, { SCRIPT_MODEL, "use_flash_attention_2", NULL },
     { SCRIPT_MODEL, "max_seq_length", NULL }, { SCRIPT_MODEL, "load_in_4bit", NULL }, { SCRIPT_MODEL, "load_in_8bit", NULL },
-    { SCRIPT_MODEL, "tp_plan", NULL }, { SCRIPT_MODEL, "gradient_checkpointing", NULL }, { SCRIPT_MODEL, "use_gradient_checkpointing", "" }, { SCRIPT_MODEL, "float32_mixed_precision", "" },
+    { SCRIPT_MODEL, "tp_plan", NULL }, { SCRIPT_MODEL, "device", "" }, { SCRIPT_MODEL, "download_root", "" }, { SCRIPT_MODEL, "gradient_checkpointing", NULL }, { SCRIPT_MODEL, "use_gradient_checkpointing", "" }, { SCRIPT_MODEL, "float32_mixed_precision", "" },
     { SCRIPT_ADAPTERS, "r", "lora_r" }, { SCRIPT_ADAPTERS, "model", "" }, { SCRIPT_ADAPTERS, "0", "" },
     { SCRIPT_ADAPTERS, "finetune_vision_layers", NULL }, { SCRIPT_ADAPTERS, "finetune_audio_layers", NULL }, { SCRIPT_ADAPTERS, "finetune_*", "" },
     { SCRIPT_ADAPTERS, "temporary_location", "" }, { SCRIPT_ADAPTERS, "ensure_weight_tying", "" }, { SCRIPT_ADAPTERS, "loftq_config", "" },

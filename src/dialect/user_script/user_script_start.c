@@ -377,19 +377,6 @@ static void take_chat(struct launch_context *t, const struct launch_command *c,
     trainer_take_chat_configuration(t, options, c->command->line);
 }
 
-/* Options by the very names that the command has: what the rows take for a beginning of
- * the Trainer's may be a name of the program's own. */
-static void add_written(struct launch_context *t, const struct launch_command *c,
-                        struct value *given)
-{
-    for (int32_t i = 0; i < c->options.n; i++) {
-        const struct value_item *it = &c->options.items[i];
-        const char *name = launch_argument(t->arena, it->key);
-        if (!value_get(given, name))
-            value_add(t->arena, given, name, it->line, it->value);
-    }
-}
-
 /* Whether the starter gives each process --local_rank (torch/distributed/launch.py without
  * --use_env, deepspeed/launcher/launch.py without --no_local_rank). */
 static bool passes_rank(const struct launch_command *c)
@@ -453,8 +440,9 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
     }
     const struct user_script_start start = start_of(t, c, given);
     struct user_script g;
-    if (start.text && !trainer_document(t, c))
-        add_written(t, c, given);
+    int32_t n = given->n;
+    if (start.text) /* a program may read the document that is named by itself */
+        user_script_add_written(t, c, given);
     if (user_script_refuses(t, &start))
         return;
     if (trainer_document(t, c) && launch_is_unresolved(t, "/model"))
@@ -466,6 +454,8 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
             return;
         }
         take_chat(t, c, &g);
+        if (trainer_document(t, c))
+            user_script_drop_from(&g, given, n);
         user_script_take(t, &g);
         if (!g.parts[SCRIPT_MODEL])
             peft_ask_imported(t, start.name, start.line);
