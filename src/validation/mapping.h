@@ -40,7 +40,7 @@ struct mapping_columns {
     struct mapping_column {
         int64_t column; /* of the table; -1: ... */
         json_t *value;  /* ... what this comes to (value.h) */
-    } *v;
+    } * v;
 };
 
 /* Rows whose rate is at least a share of the best, or of the median, of those alike in

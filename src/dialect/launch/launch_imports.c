@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/names.h"
+#include "base/strbuf.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/source/files.h"
 #include "dialect/source/yaml.h"
@@ -61,6 +62,68 @@ static const char *find_added(struct arena *arena, const struct launch_imports *
     return path || !any ? path : source_files_next_to(arena, m->l->where, name);
 }
 
+/* What ".." of "from ..a import b" means in a package, n dots: "" at its root. */
+static const char *package_above(struct arena *arena, const char *package, size_t dots)
+{
+    const char *end = package + strlen(package);
+    for (; dots > 1 && end > package; dots--)
+        for (end--; end > package && *end != '.'; end--)
+            continue;
+    return arena_strndup(arena, package, (size_t)(end - package));
+}
+
+/* A module's text with the package's name for the dots of its relative imports, as other
+ * texts would import the same. */
+static const char *absolute(struct arena *arena, const char *text, const char *package)
+{
+    struct strbuf b;
+    strbuf_init(&b);
+    for (const char *line = text; line;) {
+        const char *end = strchr(line, '\n'), *at = line + strspn(line, " \t");
+        size_t n = end ? (size_t)(end - line) + 1 : strlen(line);
+        bool relative = strncmp(at, "from .", 6) == 0;
+        size_t dots = relative ? strspn(at + 5, ".") : 0;
+        const char *base = relative ? package_above(arena, package, dots) : "";
+        if (*base) {
+            const char *rest = at + 5 + dots;
+            bool named = *rest != ' ';
+            strbuf_printf(&b, "%.*sfrom %s%s", (int)(at - line), line, base,
+                          named ? "." : "");
+            strbuf_printf(&b, "%.*s", (int)(n - (size_t)(rest - line)), rest);
+        } else {
+            strbuf_printf(&b, "%.*s", (int)n, line);
+        }
+        line = end ? end + 1 : NULL;
+    }
+    const char *out = arena_strdup(arena, strbuf_get(&b));
+    strbuf_release(&b);
+    return out;
+}
+
+/* The package that a module is in; of one that is a package, itself. */
+static const char *package_of(struct arena *arena, const char *module, bool is_package)
+{
+    const char *dot = strrchr(module, '.');
+    return is_package ? module
+           : dot      ? arena_strndup(arena, module, (size_t)(dot - module))
+                      : "";
+}
+
+/* The file of a module, or of its package's __init__. */
+static const char *file_of(const struct launch_imports *m, struct arena *arena,
+                           const char *name)
+{
+    const char *slash = m->program ? strrchr(m->program, '/') : NULL;
+    const char *of_program =
+        slash ? arena_printf(arena, "%.*s%s", (int)(slash - m->program + 1), m->program,
+                             name)
+              : NULL;
+    const char *file =
+        of_program ? source_files_next_to(arena, m->l->where, of_program) : NULL;
+    file = file ? file : find(arena, m->l->where, name);
+    return file ? file : find_added(arena, m, name);
+}
+
 static const char *read_module(const void *of, struct arena *arena, const char *module,
                                const char **path)
 {
@@ -79,19 +142,20 @@ static const char *read_module(const void *of, struct arena *arena, const char *
     *path = name;
     if (own && strcmp(own->name, name) == 0)
         return own->text;
-    const char *slash = m->program ? strrchr(m->program, '/') : NULL;
-    const char *of_program =
-        slash ? arena_printf(arena, "%.*s%s", (int)(slash - m->program + 1), m->program,
-                             name)
-              : NULL;
-    const char *file =
-        of_program ? source_files_next_to(arena, m->l->where, of_program) : NULL;
+    const char *file = file_of(m, arena, name);
+    bool is_package = !file;
+    if (is_package) {
+        *path = arena_printf(arena, "%.*s/__init__.py", (int)strlen(module), name);
+        file = file_of(m, arena, *path);
+    }
     struct err err = { 0 };
     size_t len;
-    file = file ? file : find(arena, m->l->where, name);
-    file = file ? file : find_added(arena, m, name);
     char *read = file ? file_read(file, MODULE_MAX_B, &len, &err) : NULL;
-    const char *text = read ? arena_strdup(arena, read) : NULL;
+    const char *package = package_of(arena, module, is_package);
+    const char *text = read && *package && strstr(read, "from .")
+                           ? absolute(arena, read, package)
+                       : read ? arena_strdup(arena, read)
+                              : NULL;
     free(read);
     return text;
 }

@@ -53,6 +53,14 @@ static bool makes_instances(const struct python_name *n)
            !(len >= 7 && strcmp(n->name + len - 7, "Trainer") == 0);
 }
 
+/* What a module imports itself is of where it is from: from package import name. */
+static bool is_passed_on(const struct python_name *n, const struct python_import *in)
+{
+    return in->name && n->value->kind == VALUE_UNKNOWN && n->value->text &&
+           strcmp(n->name, in->name) == 0 &&
+           strcmp(n->value->why, "it is imported") == 0;
+}
+
 /* The module's names: all of them with what precedes them, or one as another name. */
 static int64_t bind_names(struct python_parser *r, const struct python *p,
                           const struct python_import *in)
@@ -60,6 +68,8 @@ static int64_t bind_names(struct python_parser *r, const struct python *p,
     int64_t n = 0;
     for (int64_t i = 0; i < p->names.n && !r->limit; i++) {
         const struct python_name *x = &p->names.v[i];
+        if (is_passed_on(x, in))
+            python_bind(r, in->as, import_value(r, x->value, in->line, 0));
         if (!is_data(x) || (in->name && strcmp(x->name, in->name) != 0))
             continue;
         const char *as = in->name ? in->as

@@ -186,6 +186,19 @@ static const char *open_base(const struct user_script *g)
     return n == 1 ? NULL : v->why;
 }
 
+/* transformers.BertModel.from_pretrained(...), of its forerunners, or of a class that is not
+ * seen to be imported. */
+static bool is_of_hub(const struct python_call *c)
+{
+    static const char *const packages[] = { "transformers.", "pytorch_transformers.",
+                                            "pytorch_pretrained_bert." };
+    const char *dot = strchr(c->function, '.');
+    bool any = dot && !strchr(dot + 1, '.');
+    for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+        any |= strncmp(c->function, packages[i], strlen(packages[i])) == 0;
+    return any;
+}
+
 /* Where no model has a head of transformers', the one that is loaded without: the text
  * puts its own on it. Of several, which is trained is not known. */
 static void choose_body(struct user_script *g)
@@ -196,7 +209,7 @@ static void choose_body(struct user_script *g)
         return;
     for (int64_t i = 0; i < g->python->calls.n; i++) {
         const struct python_call *c = &g->python->calls.v[i];
-        if (user_script_part_of(c) != SCRIPT_BODY || c->quoted)
+        if (user_script_part_of(c) != SCRIPT_BODY || c->quoted || !is_of_hub(c))
             continue;
         const struct value *v =
             user_script_given(c, "pretrained_model_name_or_path", "0");

@@ -1,0 +1,2 @@
+from .deep import load
+from .parts import encode
