@@ -272,6 +272,8 @@ bool user_script_take_remote(struct launch_context *t, const struct user_script 
 
 /* A model that is loaded from a directory to which the text copies it is that one. */
 void user_script_name_copied(struct user_script *g, struct arena *arena);
+/* whisper.load_model("small") of openai-whisper: openai/whisper-small of the hub. */
+void user_script_name_whisper(struct user_script *g, struct arena *arena);
 
 /* user_script_unsloth.c: what Unsloth has for arguments that are left out, and what of it
  * is not simulated. Nothing where the model is loaded by others. */

@@ -271,19 +271,6 @@ static void put_part(struct user_script *g, struct arena *arena,
     }
 }
 
-/* whisper.load_model("small") of openai-whisper: openai/whisper-small of the hub. */
-static void name_whisper(struct user_script *g, struct arena *arena)
-{
-    const struct python_call *c = g->parts[SCRIPT_MODEL];
-    const struct value_item *it = value_get(g->words, "model_name_or_path");
-    bool named = c && strcmp(python_last_part(c->function), "load_model") == 0 && it &&
-                 it->value->kind == VALUE_STRING && !strchr(it->value->text, '/');
-    if (named)
-        g->words->items[it - g->words->items].value = value_new_string(
-            arena, arena_printf(arena, "openai/whisper-%.60s", it->value->text),
-            it->value->line, 0);
-}
-
 /* model_init_kwargs={"torch_dtype": ...} of TRL's arguments. */
 static void put_inner(struct user_script *g, struct arena *arena, const char *name)
 {
@@ -500,7 +487,7 @@ void user_script_gather(struct user_script *g, struct arena *arena,
     put_loose_base(g, arena);
     for (int part = 0; part < SCRIPT_PARTS; part++)
         put_part(g, arena, (enum user_script_part)part);
-    name_whisper(g, arena);
+    user_script_name_whisper(g, arena);
     put_inner(g, arena, "model_init_kwargs");
     put_open_base(g, arena);
     put_switches(g, arena);

@@ -82,3 +82,15 @@ void user_script_name_copied(struct user_script *g, struct arena *arena)
         g->words->items[it - g->words->items].value =
             value_new_string(arena, of->text, it->line, 0);
 }
+
+void user_script_name_whisper(struct user_script *g, struct arena *arena)
+{
+    const struct python_call *c = g->parts[SCRIPT_MODEL];
+    const struct value_item *it = value_get(g->words, "model_name_or_path");
+    bool named = c && strcmp(python_last_part(c->function), "load_model") == 0 && it &&
+                 it->value->kind == VALUE_STRING && !strchr(it->value->text, '/');
+    if (named)
+        g->words->items[it - g->words->items].value = value_new_string(
+            arena, arena_printf(arena, "openai/whisper-%.60s", it->value->text),
+            it->value->line, 0);
+}
