@@ -374,6 +374,52 @@ static void take_named(struct launch_context *t, const struct user_script *g)
     }
 }
 
+/* A prompt and its answer, which a decoder reads as one text. */
+static void take_both(struct launch_context *t, const struct user_script *g)
+{
+    static const char *const both[][2] = {
+        { "max_prompt_len", "max_ans_len" },
+        { "max_prompt_len", "max_answer_len" },
+        { "max_prompt_length", "max_answer_length" },
+        { "max_prompt_length", "max_response_length" },
+        { "max_prompt_seq_len", "max_answer_seq_len" },
+        { "max_source_length", "max_target_length" },
+    };
+    for (size_t i = 0; i < sizeof(both) / sizeof(both[0]) && !has_pairs(t); i++) {
+        const struct value *a = user_script_usual(g->python, both[i][0]),
+                           *b = user_script_usual(g->python, both[i][1]);
+        int64_t prompt, answer;
+        if (!is_length(a, &prompt) || !is_length(b, &answer))
+            continue;
+        struct value v = { .line = g->line ? g->line : a->line };
+        const struct value_item from = { both[i][0], v.line, &v };
+        set(t, length_at, prompt + answer, &from);
+        launch_note(t->l, v.line, DIAG_ASSUMED,
+                    "%s + %s = %" PRId64 " is taken to be the length of sequences",
+                    both[i][0], both[i][1], prompt + answer);
+        return;
+    }
+}
+
+/* How long a loop of the text's own is. */
+static void take_steps(struct launch_context *t, const struct user_script *g)
+{
+    static const char at[] = "/training/steps";
+    static const char *const counts[] = { "train_steps",     "max_train_steps",
+                                          "num_train_steps", "training_steps",
+                                          "total_steps",     "max_steps" };
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        const struct value *bound = user_script_usual(g->python, counts[i]);
+        if (!bound || g->n_trainers || launch_has(t, at) ||
+            launch_has(t, "/training/epochs"))
+            continue;
+        int64_t line = bound->line < 0 ? -bound->line : bound->line;
+        struct value v = { .line = g->line ? g->line : line };
+        const struct value_item from = { counts[i], v.line, &v };
+        set(t, at, bound->integer, &from);
+    }
+}
+
 /* What the decoder is given, where tokenizers are switched to targets or take both. */
 static void take_target(struct launch_context *t, const struct user_script *g)
 {
@@ -432,6 +478,8 @@ static void take_modules(struct launch_context *t, const struct user_script *g)
 void user_script_take_lengths(struct launch_context *t, const struct user_script *g)
 {
     int64_t n;
+    if (user_script_trains(g))
+        take_steps(t, g);
     const struct value *block = python_name(g->python, names[0]);
     const struct tokenised k = { g->python, INT64_MAX, g->line, has_pairs(t) };
     if (launch_has(t, length_at) || launch_is_unresolved(t, length_at))
@@ -444,6 +492,8 @@ void user_script_take_lengths(struct launch_context *t, const struct user_script
     /* of a model of the text's own they are of anything */
     if (!launch_has(t, length_at) && user_script_trains(g))
         take_named(t, g);
+    if (!launch_has(t, length_at) && user_script_trains(g))
+        take_both(t, g);
     if (!launch_has(t, length_at))
         take_tokenizer_s(t, &k);
     if (!launch_has(t, length_at) && !t->l->lengths.program)
