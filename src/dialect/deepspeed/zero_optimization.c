@@ -31,6 +31,13 @@ int64_t deepspeed_stage(const struct deepspeed *c)
         return 0;
     if (launch_whole(stage->value, &n) && n >= 0 && n <= SHARDING_FULL)
         return n;
+    if (stage->value->kind == VALUE_UNKNOWN && *c->prefix) { /* a program makes it */
+        launch_add_unknown(c->t, "/parallelism/sharding/strategy",
+                           arena_printf(c->t->arena, "%szero_optimization.stage",
+                                        c->prefix),
+                           stage->value);
+        return SHARDING_GRADIENTS; /* for what else is said of it */
+    }
     deepspeed_bad_value(c, stage, "zero_optimization.",
                         "no stage (write 0, 1, 2 or 3)");
     return 0;
@@ -40,7 +47,7 @@ static void take_stage(const struct deepspeed *c)
 {
     deepspeed_set(c, "/parallelism/library", json_string("deepspeed"),
                   "DeepSpeed's own", c->where);
-    if (c->stage)
+    if (c->stage && !launch_is_unresolved(c->t, "/parallelism/sharding/strategy"))
         deepspeed_set(c, "/parallelism/sharding/strategy",
                       json_string(names_of(parallelism_sharding_names, (int)c->stage)),
                       "zero_optimization.stage", c->where);

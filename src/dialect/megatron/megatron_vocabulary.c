@@ -38,12 +38,14 @@ static const struct value_item *path_of_patch(const struct launch_command *c,
     return path || !patch ? path : launch_option(c, "--load");
 }
 
-/* The class that the programs have where none is named: GPT-2's, BERT's or, of rotary
- * models, Llama's. */
-static const char *usual_class(const struct launch_context *t, bool *rotary)
+/* The class that the programs have where none is named: GPT-2's, which alone reads a file
+ * of merges, BERT's or, of rotary models, Llama's. */
+static const char *usual_class(const struct launch_context *t,
+                               const struct launch_command *c, bool *rotary)
 {
     const json_t *position = pointer_get(t->tree, "/model/position_embedding_type");
-    *rotary = position && strcmp(json_string_value(position), "rope") == 0;
+    *rotary = position && strcmp(json_string_value(position), "rope") == 0 &&
+              !launch_option(c, "--merge-file");
     return launch_has(t, "/model/encoder") || launch_has(t, "/model/encoder_decoder")
                ? "BertWordPieceLowerCase"
            : *rotary ? "Llama2Tokenizer"
@@ -108,7 +110,7 @@ static void assume_vocabulary(struct launch_context *t, const struct launch_comm
                                                      : "--extra-vocab-size"),
                             *path = path_of_patch(c, own);
     bool rotary = false, named = known_text(type) != NULL;
-    const char *name = named ? type->value->text : usual_class(t, &rotary);
+    const char *name = named ? type->value->text : usual_class(t, c, &rotary);
     struct launch_vocabulary v = launch_vocabulary_of(t, name, known_text(path));
     int64_t of_class = own && more && v.by ? launch_words_of_class(t, name) : 0;
     if (of_class) { /* the model's name counts the entries that a patch adds */

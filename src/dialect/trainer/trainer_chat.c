@@ -19,9 +19,12 @@ static const struct value_item *option(const struct value *v, const char *key)
 bool trainer_chat_is(const struct value *options)
 {
     const struct value_item *on = option(options, "deepspeed");
-    return on && on->value->kind == VALUE_BOOL &&
-           (option(options, "zero-stage") || option(options, "offload") ||
-            option(options, "actor-zero-stage"));
+    bool stage = option(options, "zero-stage") || option(options, "actor-zero-stage");
+    /* copies whose programs always shard have no switch */
+    if (!on && stage && !option(options, "deepspeed-config"))
+        return option(options, "per-device-train-batch-size") &&
+               option(options, "gradient-accumulation-steps");
+    return on && on->value->kind == VALUE_BOOL && (stage || option(options, "offload"));
 }
 
 static struct value *dict_of(struct launch_context *t, int64_t line)
@@ -190,5 +193,5 @@ void trainer_take_chat(struct launch_context *t, const struct launch_command *c,
     const struct value_item *on = option(options, "deepspeed");
     trainer_take_chat_step(t, c, options);
     launch_hear(t, on);
-    trainer_take_chat_configuration(t, options, on->line);
+    trainer_take_chat_configuration(t, options, on ? on->line : c->command->line);
 }
