@@ -84,6 +84,8 @@ struct dialect {
     /* likewise: what a parameter is (source/python.h); NULL: it knows of none */
     const struct value *(*argument)(const struct python *p, const char *name,
                                     int64_t line);
+    /* likewise: whether calls so far are a training (source/python.h); NULL: never */
+    bool (*enough)(const struct python *p);
     bool (*recognises)(const struct dialect_input *in);
     /* fills the scenario; what is wrong is reported */
     void (*read)(struct launch_context *t, const struct dialect_input *in);

@@ -97,7 +97,7 @@ const struct dialect dialects[] = {
     { .name = "script",
       .summary = "a training program in Python (calls of transformers, TRL, PEFT, Accelerate, Lightning and Unsloth), or its own document",
       .sources = DIALECT_CALLS | DIALECT_COMMAND | DIALECT_DOCUMENT, .reads_program = true, .any = true,
-      .calls = user_script_calls, .same = user_script_same, .kept = user_script_kept, .modules = user_script_modules,
+      .calls = user_script_calls, .same = user_script_same, .kept = user_script_kept, .modules = user_script_modules, .enough = user_script_is_enough,
       .recognises = user_script_recognises, .read = user_script_read, .take_left = user_script_take_fabric,
       .tables = user_script_tables },
     { .name = "megatron",
@@ -329,6 +329,14 @@ static const struct value *argument_of(const struct python *p, const char *name,
     return v;
 }
 
+static bool is_enough(const struct python *p)
+{
+    bool enough = false;
+    for (const struct dialect *d = dialects; d->name && !enough; d++)
+        enough = d->enough && d->enough(p);
+    return enough;
+}
+
 struct python_wanted dialect_calls(struct arena *arena)
 {
     return (struct python_wanted) {
@@ -338,5 +346,6 @@ struct python_wanted dialect_calls(struct arena *arena)
         .kept = joined(arena, offsetof(struct dialect, kept)),
         .modules_of = joined(arena, offsetof(struct dialect, modules)),
         .argument = argument_of,
+        .enough = is_enough,
     };
 }

@@ -32,10 +32,10 @@ int64_t deepspeed_stage(const struct deepspeed *c)
     if (launch_whole(stage->value, &n) && n >= 0 && n <= SHARDING_FULL)
         return n;
     if (stage->value->kind == VALUE_UNKNOWN && *c->prefix) { /* a program makes it */
-        launch_add_unknown(c->t, "/parallelism/sharding/strategy",
-                           arena_printf(c->t->arena, "%szero_optimization.stage",
-                                        c->prefix),
-                           stage->value);
+        launch_add_unknown(
+            c->t, "/parallelism/sharding/strategy",
+            arena_printf(c->t->arena, "%szero_optimization.stage", c->prefix),
+            stage->value);
         return SHARDING_GRADIENTS; /* for what else is said of it */
     }
     deepspeed_bad_value(c, stage, "zero_optimization.",

@@ -149,6 +149,7 @@ struct launch {
     int64_t unwrapped_line;
     bool wraps;
     struct launch_pictures pictures;
+    bool patches;      /* its model reads pictures alone, and says how many patches */
     int64_t spot_line; /* where spot instances are asked for; 0: they are not */
     VEC(struct launch_resolved) resolved;
     VEC(struct launch_unresolved) unresolved;

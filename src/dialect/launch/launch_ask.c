@@ -258,7 +258,7 @@ static bool says_instead(const struct launch *l, struct cfg root, const struct n
 /* Whether a length follows from the model, which is asked for itself. */
 static bool is_of_model(const struct launch *l, struct cfg root, const struct need *n)
 {
-    return (l->lengths.full || l->lengths.cut) &&
+    return (l->lengths.full || l->lengths.cut || l->patches) &&
            !launch_is_set(root, needs[0].pointer) &&
            strcmp(n->pointer, "/training/sequence_length") == 0 &&
            !launch_unresolved_of(l, n->pointer);

@@ -317,6 +317,13 @@ static void compare(struct launch_context *t, struct candidate *best,
     ++*found;
 }
 
+static void note_last(struct launch_context *t, const struct launch_command *c,
+                      int found)
+{
+    launch_note(t->l, c->command->line, DIAG_ASSUMED,
+                "the last of %d commands that train is taken", found);
+}
+
 bool launch_choose(struct launch_context *t, struct launch_command *c,
                    struct launch_choice *to)
 {
@@ -341,8 +348,7 @@ bool launch_choose(struct launch_context *t, struct launch_command *c,
     c->columns = to->words.columns;
     c->letters = to->words.letters;
     if (found > 1)
-        launch_note(t->l, c->command->line, DIAG_ASSUMED,
-                    "the last of %d commands that train is taken", found);
+        note_last(t, c, found);
     note_unless(t, c);
     return true;
 }
@@ -350,6 +356,7 @@ bool launch_choose(struct launch_context *t, struct launch_command *c,
 bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
                            struct launch_choice *to)
 {
+    int found = 0;
     for (int64_t i = c->shell->commands.n; i-- > 0;) {
         const struct shell_command *command = &c->shell->commands.v[i];
         int32_t script = launch_script_of(command);
@@ -358,7 +365,7 @@ bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
                                         .script = script };
         bool worse = c->command && (command->unless || !c->command->unless);
         struct launch_refused foreign;
-        if (script < 0 || worse || is_foreign(command, &foreign) ||
+        if (script < 0 || (worse && command->unless) || is_foreign(command, &foreign) ||
             launch_entry_of(t, command->words[script].text).refused)
             continue;
         if (!launch_has_starter(&tried) && !t->l->operated &&
@@ -369,6 +376,9 @@ bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
         if (evaluates(&o, command->words[script].text) &&
             !launch_is_called_training(command->words[script].text))
             continue;
+        found += launch_is_called_training(command->words[script].text);
+        if (worse)
+            continue;
         to->words = o;
         c->options = to->words.dict;
         c->columns = to->words.columns;
@@ -378,6 +388,8 @@ bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
         c->unknown = true;
         c->dialect = dialect_of_any();
     }
+    if (found > 1)
+        note_last(t, c, found);
     note_unless(t, c);
     return c->command;
 }

@@ -35,6 +35,25 @@ struct cfg launch_names(struct launch_context *t, const char *table)
     return cfg_get(t->names, table);
 }
 
+struct cfg launch_names_row(struct launch_context *t, const char *table, const char *id,
+                            const char **rest)
+{
+    struct cfg names = launch_names(t, table), found = { 0 };
+    size_t longest = 0;
+    for (void *it = cfg_first(names); it; it = cfg_next(names, it)) {
+        const char *key = cfg_key(it);
+        size_t n = strlen(key);
+        bool open = n && key[n - 1] == '*';
+        bool fits = open ? strncmp(key, id, n - 1) == 0 : strcmp(key, id) == 0;
+        if (!fits || n <= longest)
+            continue;
+        longest = n;
+        found = cfg_member(names, it);
+        *rest = id + n - open;
+    }
+    return found;
+}
+
 void launch_note(struct launch *l, int64_t line, enum diag_code code, const char *fmt,
                  ...)
 {

@@ -62,6 +62,10 @@ void launch_idle_end(struct launch_idle *idle);
 /* An empty context for a file. */
 void launch_begin(struct launch_context *t, struct launch *l);
 
+/* The longest row of such a table that an id fits, and what of the id its "*" is; without
+ * JSON: there is none. */
+struct cfg launch_names_row(struct launch_context *t, const char *table, const char *id,
+                            const char **rest);
 /* What models/launch/names.json has under that name. */
 struct cfg launch_names(struct launch_context *t, const char *table);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODULES_MAX = 80, MODULE_MAX_B = 1 << 18, PROGRAM_MAX_B = 1 << 20 };
+enum { MODULES_MAX = 400, MODULE_MAX_B = 1 << 18, PROGRAM_MAX_B = 1 << 20 };
 
 /* A module by one part is in the folder of what imports it; one in a package may be in a
  * folder above, as sys.path has the repository's root, or in that root's src/, from which

@@ -26,23 +26,12 @@ static bool is_jumpstart(const struct launch_context *t)
            retrieved_id(value_get(t->call->arguments, "model_uri"));
 }
 
-/* The row of a table of models/launch/names.json that an id fits longest, and what of the
- * id its "*" is; NULL: there is none. */
+/* The text of a row that an id fits, and what of the id its "*" is; NULL: there is none. */
 static const char *row_of(struct launch_context *t, const char *table, const char *id,
                           const char **rest)
 {
-    struct cfg names = launch_names(t, table);
-    const char *found = NULL;
-    size_t longest = 0;
-    for (void *it = cfg_first(names); it; it = cfg_next(names, it)) {
-        const char *key = cfg_key(it);
-        size_t n = strlen(key);
-        bool open = n && key[n - 1] == '*';
-        bool fits = open ? strncmp(key, id, n - 1) == 0 : strcmp(key, id) == 0;
-        if (fits && n > longest && cfg_string(cfg_member(names, it), &found) == 0)
-            longest = n, *rest = id + n - open;
-    }
-    return found;
+    const struct cfg row = launch_names_row(t, table, id, rest);
+    return json_string_value(row.json);
 }
 
 /* Refused by what its ids begin with; else the checkpoint that it is named after. */

@@ -1,5 +1,6 @@
 /* A text of Python from its beginning to its end. */
 #include "dialect/source/python.h"
+#include "base/names.h"
 
 #include "config/lenient.h"
 #include "config/place.h"
@@ -48,16 +49,43 @@ static void pack_names(struct python *p)
     p->names.n = n;
 }
 
+/* Whether a text asks who it is among ranks, and joins them. */
+static bool asks_rank(const char *text)
+{
+    static const char *const joins[] = { "init_process_group(",
+                                         "deepspeed.init_distributed(",
+                                         "DistributedDataParallel(", "DDP(", NULL };
+    return (strstr(text, "RANK") || strstr(text, "WORLD_SIZE")) &&
+           names_within(joins, text);
+}
+
+/* Whether a module that the text imports from does. */
+static bool imports_rank(struct python_parser *r)
+{
+    enum { IMPORTS_MAX = 40 };
+    const struct python_modules *m = r->wanted->modules;
+    const char *path, *text;
+    int n = 0;
+    for (const char *s = r->lex.s; m && (s = strstr(s, "from ")) != NULL; s += 5) {
+        size_t len = strcspn(s + 5, " \n");
+        bool imports =
+            (s == r->lex.s || s[-1] == '\n') && strncmp(s + 5 + len, " import", 7) == 0;
+        if (!imports || n++ > IMPORTS_MAX)
+            continue;
+        text =
+            m->text(m->of, r->p->arena, arena_strndup(r->p->arena, s + 5, len), &path);
+        if (text && asks_rank(text))
+            return true;
+    }
+    return false;
+}
+
 /* Whether a program that nothing starts here is one that torchrun starts for each rank. */
 static bool joins_ranks(struct python_parser *r)
 {
-    bool joins =
-        !r->wanted->bound && !r->prompts && r->wanted->gpu.world != 1 &&
-        (strstr(r->lex.s, "RANK") || strstr(r->lex.s, "WORLD_SIZE")) &&
-        (strstr(r->lex.s, "init_process_group(") ||
-         strstr(r->lex.s, "deepspeed.init_distributed(") ||
-         strstr(r->lex.s, "DistributedDataParallel(") || strstr(r->lex.s, "DDP(")) &&
-        !strstr(r->lex.s, "spawn(");
+    bool joins = !r->wanted->bound && !r->prompts && r->wanted->gpu.world != 1 &&
+                 !strstr(r->lex.s, "spawn(") &&
+                 (asks_rank(r->lex.s) || imports_rank(r));
     if (joins)
         python_note(
             r, 1,
@@ -153,6 +181,8 @@ int python_read(struct python *p, struct arena *arena, const char *text, size_t 
     VEC_RELEASE(&r.functions);
     VEC_RELEASE(&r.objects);
     VEC_RELEASE(&r.foreign);
+    VEC_RELEASE(&r.untaken);
+    VEC_RELEASE(&r.built);
     python_release(&r.last_module.read);
     if (r.limit)
         return err_set_at(err, (int)r.lex.line, 0, "%s (give the script alone)",

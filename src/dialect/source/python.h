@@ -67,8 +67,9 @@ struct python_call {
     const char *target; /* the name it is assigned to; NULL: none */
     int64_t line;
     bool quoted;
-    bool parsed;           /* no call: the arguments of a command */
-    bool unsure;           /* under a condition that is not known */
+    bool imported; /* of a module that nothing of the text is seen to call it of */
+    bool parsed;   /* no call: the arguments of a command */
+    bool unsure;   /* under a condition that is not known */
     const char *condition; /* the innermost of them, as it is written; NULL: none */
     int64_t every; /* likewise: 4 of i % 4 == 0; -1: not known; 0: no remainder */
     int32_t loops; /* around it */
@@ -123,7 +124,7 @@ struct python_modules {
                                     const char *name, bool raw, const char **path);
     void (*resolve)(const void *of, struct arena *arena, struct value *root);
     const void *of;
-    int *left; /* so many more may be read, in all */
+    int *left; /* so much more may be read, in all: python_spend */
     int deep;  /* imports around the text */
 };
 
@@ -133,7 +134,7 @@ struct python_wanted {
      * as a call without arguments; of attributes, that something is assigned to, as calls
      * that are given it; "*part": of any name that has the part, where it is called */
     const char *const *calls;
-    /* likewise, of a network's modules; NULL: none */
+    /* likewise ("*part", too), of a network's modules; NULL: none */
     const char *const *modules_of;
     /* functions that give back what they are given, more or less; of classes, whose
      * names begin with a capital, a dictionary of it with the name as its text */
@@ -153,6 +154,9 @@ struct python_wanted {
      * NULL: nobody knows. Calls so far are in `p` */
     const struct value *(*argument)(const struct python *p, const char *name,
                                     int64_t line);
+    /* whether what was read so far is all that a text means: functions that are called in
+     * branches that are not taken alone are then left unread. NULL: never */
+    bool (*enough)(const struct python *p);
     /* patterns (fnmatch) of names that python_name finds in functions that were called,
      * too; NULL: none */
     const char *const *kept;

@@ -197,6 +197,7 @@ struct value *python_comprehension(struct python_parser *r,
     int64_t scope = r->scope, names = r->p->names.n;
     r->scope = names;
     python_go(r, &clauses);
+    python_unbuild(r, item);
     if (python_at(r, "for"))
         run_clauses(r, &c);
     else

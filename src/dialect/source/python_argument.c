@@ -148,6 +148,17 @@ static struct value *any_short_given(struct python_parser *r,
     return found;
 }
 
+/* Whether a switch asks a script to train, which nobody would give to simulate what it
+ * does else. */
+static bool asks_training(struct python_parser *r, const char *name)
+{
+    static const char *const names[] = { "train", "do_train", "training", NULL };
+    bool asks = names_listed(names, name);
+    if (asks)
+        python_note(r, r->t.line, "--%s is taken to be given", name);
+    return asks;
+}
+
 /* parser.add_argument("--lr", type=float, default=1e-4): args.lr is the default. */
 void python_add_argument(struct python_parser *r, const struct value *arguments,
                          int64_t line)
@@ -165,7 +176,9 @@ void python_add_argument(struct python_parser *r, const struct value *arguments,
     v = v       ? v
         : given ? (struct value *)(uintptr_t)given
         : sets && strcmp(action->text, "store_const") != 0
-            ? python_bool(r, line, strcmp(action->text, "store_true") != 0)
+            ? python_bool(r, line,
+                          strcmp(action->text, "store_true") != 0 ||
+                              (!r->wanted->given && asks_training(r, name)))
         : r->wanted->given && is_optional(arguments)
             ? python_new(r, VALUE_NONE, line)
             : python_unknown(r, line,

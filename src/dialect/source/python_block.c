@@ -155,8 +155,12 @@ static bool goes_on_with(struct python_parser *r, int64_t column, const char *wo
 void python_read_branch(struct python_parser *r, struct python_choice *c, int truth,
                         int64_t column)
 {
-    if (c->left == 0 || truth == 0) {
+    size_t from = r->lex.i;
+    bool untaken = c->left == 0 || truth == 0;
+    python_note_branch(r, from, !untaken);
+    if (untaken) {
         read_suite(r, column, false);
+        python_note_branch(r, from, false);
     } else if (c->left == 1 && truth == 1) {
         read_suite(r, column, true);
         c->left = 0;
@@ -250,7 +254,7 @@ static bool repeat(struct python_parser *r, const struct value *list,
 {
     bool broken = false;
     for (int32_t i = 0; i < list->n && !r->limit && !broken; i++) {
-        if (!python_may_repeat(r)) {
+        if (!python_may_loop(r)) {
             r->left_unsurely = true;
             break;
         }

@@ -2,6 +2,7 @@
  * changes are taken back, and what differs between them is not known after them. */
 #include "dialect/source/python_parse.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
 
@@ -68,6 +69,51 @@ void python_leave_scope(struct python_parser *r, int64_t names)
             r->journal.v[i].name = -1;
     r->lex.work += r->mark >= 0 ? r->journal.n / 8 : 0;
     r->p->names.n = names;
+}
+
+void python_note_branch(struct python_parser *r, size_t from, bool taken)
+{
+    enum { SPANS_MAX = 1000 };
+    int64_t i = 0;
+    r->lex.work += r->untaken.n / 8;
+    while (i < r->untaken.n && r->untaken.v[i].from != from)
+        i++;
+    if (i < r->untaken.n) {
+        r->untaken.v[i].taken |= taken;
+        r->untaken.v[i].to = r->lex.i;
+    } else if (i < SPANS_MAX)
+        VEC_PUSH(&r->untaken, ((struct python_span) { from, r->lex.i, taken }));
+}
+
+static bool is_in_untaken(const struct python_parser *r, size_t at)
+{
+    for (int64_t i = 0; i < r->untaken.n; i++)
+        if (!r->untaken.v[i].taken && r->untaken.v[i].from <= at &&
+            at < r->untaken.v[i].to)
+            return true;
+    return false;
+}
+
+static bool is_letter(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+bool python_is_untaken(const struct python_parser *r, const char *name)
+{
+    static const char def[] = "def ";
+    size_t n = strlen(name), d = strlen(def);
+    bool any = false;
+    for (const char *s = r->lex.s; (s = strstr(s, name)) != NULL; s += n) {
+        size_t at = (size_t)(s - r->lex.s);
+        if (is_letter(s[n]) || (at && is_letter(s[-1])) ||
+            (at >= d && strncmp(s - d, def, d) == 0))
+            continue;
+        if (!is_in_untaken(r, at))
+            return false;
+        any = true;
+    }
+    return any;
 }
 
 void python_branches_begin(struct python_parser *r, struct python_branches *b)

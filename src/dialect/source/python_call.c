@@ -294,7 +294,10 @@ static struct value *value_of_call(struct python_parser *r, const char *path,
                         path);
         return (struct value *)(uintptr_t)first;
     }
-    return python_unknown(r, line, "%.60s(...) is a call", path);
+    struct value *called = python_unknown(r, line, "%.60s(...) is a call", path);
+    if (isupper((unsigned char)*last)) /* a class makes an object */
+        called->integer = PYTHON_SOMETHING;
+    return called;
 }
 
 static void add_bound(struct python_parser *r, struct value *to,

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { FOREIGN_DEPTH_MAX = 3 };
+enum { FOREIGN_DEPTH_MAX = 5 };
 
 static const char made[] = "_made_here";
 
@@ -32,8 +32,7 @@ static const char *text_of(struct python_parser *r, const char *text, const char
     return out;
 }
 
-/* Whether a module adds arguments of the command: what the command gives is the module's
- * to read. */
+/* Whether a module adds arguments of the command. */
 static bool parses(const char *text)
 {
     return strstr(text, ".add_argument(") != NULL;
@@ -43,18 +42,6 @@ static bool parses(const char *text)
 static bool asks(const char *text)
 {
     return strstr(text, "getenv(") || strstr(text, "environ.get(");
-}
-
-/* Once for all calls. */
-static void note_read(struct python_parser *r, int64_t line, const char *path,
-                      const char *function)
-{
-    const char *said =
-        arena_printf(r->p->arena, "%.80s is read, where %.60s(...) is", path, function);
-    for (int64_t i = 0; i < r->p->notes.n; i++)
-        if (strcmp(r->p->notes.v[i].text, said) == 0)
-            return;
-    python_note(r, line, "%s", said);
 }
 
 /* The arguments that the module's parser has, for the text to parse. */
@@ -68,7 +55,7 @@ static void take_parsed(struct python_parser *r, const struct python *p)
     }
 }
 
-void python_take_calls(struct python_parser *r, const struct python *p)
+void python_take_calls(struct python_parser *r, const struct python *p, bool imported)
 {
     for (int64_t i = 0; i < p->calls.n && r->p->calls.n < PYTHON_CALLS_MAX; i++) {
         struct python_call c = p->calls.v[i];
@@ -76,10 +63,20 @@ void python_take_calls(struct python_parser *r, const struct python *p)
             continue; /* the text's own call, which has its name there */
         c.unsure |= r->maybe > 0;
         c.condition = c.condition ? c.condition : r->condition;
+        c.imported |= imported;
         VEC_PUSH(&r->p->calls, c);
     }
     for (int64_t i = 0; i < p->modules.n; i++)
         python_add_module(r, &p->modules.v[i]);
+}
+
+/* A module may be read for each of many calls. */
+static void note_once(struct python_parser *r, int64_t line, const char *text)
+{
+    for (int64_t i = 0; i < r->p->notes.n; i++)
+        if (strcmp(r->p->notes.v[i].text, text) == 0)
+            return;
+    python_note(r, line, "%s", text);
 }
 
 struct value *python_foreign_call(struct python_parser *r, const char *function,
@@ -105,20 +102,22 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
     struct err err = { 0 };
     const char *whole = text_of(r, text, dot + 1, arguments, bound);
     inner.deep++;
-    --*m->left;
+    python_spend(m, text);
     wanted.modules = &inner;
-    if (!parses(text))
-        wanted.given = wanted.words = NULL;
+    python_hand_command(r, text, &wanted);
+    python_share_environment(r, bound);
     wanted.bound = bound;
     wanted.line = line;
     wanted.methods = class;
     if (python_read(&p, r->p->arena, whole, strlen(whole), &wanted, &err) == 0) {
         v = (struct value *)(uintptr_t)python_name(&p, made);
-        python_take_calls(r, &p);
+        python_take_calls(r, &p, false);
         take_parsed(r, &p);
         for (int64_t i = 0; i < p.notes.n; i++)
-            python_note(r, line, "%s", p.notes.v[i].text);
-        note_read(r, line, path, dot + 1);
+            note_once(r, line, p.notes.v[i].text);
+        note_once(r, line,
+                  arena_printf(r->p->arena, "%.80s is read, where %.60s(...) is", path,
+                               dot + 1));
     }
     python_release(&p);
     return v;

@@ -295,13 +295,29 @@ void python_return(struct python_parser *r, struct value *v)
     frame->returned = v;
 }
 
+/* Whether one that nothing called is called where a condition does not hold, of a text
+ * that means something without it. */
+static bool is_left_out(struct python_parser *r, const struct python_function *f)
+{
+    bool out =
+        r->wanted->enough && r->wanted->enough(r->p) && python_is_untaken(r, f->name);
+    if (out)
+        python_note(
+            r, f->line,
+            "%.60s() is called where a condition does not hold, and is not read",
+            f->name);
+    return out;
+}
+
 /* Reads functions that nothing called, by number: where they are within another, that
  * one's names are known to them. */
 static void inline_from(struct python_parser *r, int64_t first)
 {
-    for (int64_t i = first; i < r->functions.n && !r->limit; i++)
-        if (!r->functions.v[i].called && python_may_repeat(r))
-            python_inline(r, &r->functions.v[i], NULL, r->functions.v[i].line);
+    for (int64_t i = first; i < r->functions.n && !r->limit; i++) {
+        struct python_function *f = &r->functions.v[i];
+        if (!f->called && python_may_repeat(r) && !is_left_out(r, f))
+            python_inline(r, f, NULL, f->line);
+    }
 }
 
 /* What a function assigned to its object, of which other methods know: self.model = ... */

@@ -14,10 +14,31 @@ bool python_makes(const char *text)
         ".backward(", "autocast(", "DataLoader(", "DistributedDataParallel(", "DDP(",
         "FullyShardedDataParallel(", "FSDP(", "fully_shard(", "deepspeed.initialize(",
         "DistributedOptimizer(", "clip_grad_norm_(", "optim.", "Accelerator(",
-        "GradScaler(", "nn.Embedding(", /* of a model of its own */
-        NULL
+        "GradScaler(", "nn.Module)", /* of a model of its own */
+        "add_argument(", "init_process_group(", NULL
     };
     return names_within(parts, text);
+}
+
+void python_spend(const struct python_modules *m, const char *text)
+{
+    *m->left -= 1 + (int)(strlen(text) >> 12);
+}
+
+/* Modules that parse the command line are given it as the text is. */
+void python_hand_command(const struct python_parser *r, const char *text,
+                         struct python_wanted *to)
+{
+    bool parses = strstr(text, "add_argument(") != NULL;
+    to->given = parses ? r->wanted->given : NULL;
+    to->words = parses ? r->wanted->words : NULL;
+}
+
+void python_share_environment(struct python_parser *r, struct value *bound)
+{
+    struct value *environment = python_find(r, PYTHON_ENVIRONMENT);
+    if (environment)
+        python_put(r, bound, PYTHON_ENVIRONMENT, bound->line, environment);
 }
 
 bool python_has_class(const char *text, const char *name)

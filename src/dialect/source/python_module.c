@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MODULE_DEPTH_MAX = 3, NESTED_MAX = 8 };
+enum { MODULE_DEPTH_MAX = 3, NESTED_MAX = 40 };
 
 /* A value of another text, with the line at which it is imported. */
 static struct value *import_value(struct python_parser *r, const struct value *v,
@@ -128,20 +128,23 @@ static bool read_module(struct python_parser *r, const char *name, int64_t line)
     int nested = NESTED_MAX; /* what a module imports takes nothing of the text's own */
     inner.left = m->deep ? m->left : &nested;
     inner.deep++;
-    --*m->left;
+    python_spend(m, text);
     python_release(&last->read);
     *last = (struct python_last_module) { .name = name, .path = path };
     if (r->wanted->calls[0] && python_makes(text)) { /* what it makes is the text's */
         wanted.calls = r->wanted->calls;
         wanted.same = r->wanted->same;
         wanted.modules_of = r->wanted->modules_of;
-        wanted.bound = python_new(r, VALUE_DICT, line);
+        struct value *bound = python_new(r, VALUE_DICT, line);
+        python_share_environment(r, bound);
+        wanted.bound = bound;
         wanted.line = line;
+        python_hand_command(r, text, &wanted);
     }
     last->sound =
         python_read(&last->read, r->p->arena, text, strlen(text), &wanted, &err) == 0;
     if (last->sound && wanted.bound)
-        python_take_calls(r, &last->read);
+        python_take_calls(r, &last->read, true);
     return true;
 }
 
@@ -204,7 +207,7 @@ static struct value *last_line(struct python_parser *r, const char *text, size_t
     struct python p;
     struct err err = { 0 };
     inner.deep++;
-    --*inner.left;
+    python_spend(&inner, text);
     if (python_read(&p, r->p->arena, text, len, &wanted, &err) == 0) {
         const struct value *made = python_name(&p, name);
         if (made && made->kind == VALUE_DICT)
@@ -274,6 +277,7 @@ static void read_imports(struct python_parser *r, const char *from)
         if (from || name != path || !strchr(path, '.')) {
             struct value *v = python_unknown(r, line, "it is imported");
             v->text = from ? arena_printf(r->p->arena, "%s.%s", from, path) : path;
+            v->integer = PYTHON_SOMETHING;
             python_bind(r, name, v);
         }
         import_own(r, from, path, name, line);

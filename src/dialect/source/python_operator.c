@@ -290,9 +290,18 @@ static int is_before(const struct value *a, const struct value *b)
     return -1;
 }
 
+/* What is imported, and what a class makes, is something. */
+static bool is_something(const struct value *v)
+{
+    return v->kind == VALUE_UNKNOWN && v->integer == PYTHON_SOMETHING;
+}
+
 /* None, True and False are themselves alone; "is" of others is up to Python. */
 static int is_itself(const struct value *a, const struct value *b)
 {
+    if ((a->kind == VALUE_NONE && is_something(b)) ||
+        (b->kind == VALUE_NONE && is_something(a)))
+        return 0;
     bool single = a->kind == VALUE_NONE || b->kind == VALUE_NONE ||
                   (a->kind == VALUE_BOOL && b->kind == VALUE_BOOL);
     if (is_unset(a) || is_unset(b))

@@ -36,10 +36,19 @@ struct python_value {
     int64_t born;       /* how many were made before it */
 };
 
+/* The number of a value that is not known, but is not None. */
+enum { PYTHON_SOMETHING = 1 };
+
 /* A place to which reading can go back. */
 struct python_place {
     struct python_lexer lex;
     struct python_token t;
+    int64_t built; /* of struct python_parser, when it was noted */
+};
+
+/* Modules of a network that were built: which, and how often. */
+struct python_built {
+    int64_t module, times;
 };
 
 /* A function or class of the text. */
@@ -76,6 +85,12 @@ struct python_outer {
     const char *name;
     bool global;
     const struct python_outer *next;
+};
+
+/* Text of a branch that was read over, its condition being known. */
+struct python_span {
+    size_t from, to;
+    bool taken; /* at another time */
 };
 
 /* A call that is being read. */
@@ -172,6 +187,8 @@ struct python_parser {
     VEC(struct python_function) functions;
     VEC(struct python_object) objects;
     VEC(struct python_foreign_class) foreign;
+    VEC(struct python_span) untaken;
+    VEC(struct python_built) built;
     struct value *handed; /* by a decorator to the function that follows; or NULL */
     bool command;         /* likewise: it is started by the command line */
     struct python_last_module {
@@ -196,6 +213,8 @@ struct python_place python_here(const struct python_parser *r);
 void python_go(struct python_parser *r, const struct python_place *place);
 /* Whether reading again may take as much work again as this text has bytes. */
 bool python_may_repeat(const struct python_parser *r);
+/* Likewise for a loop's body, which leaves as much to what comes after it. */
+bool python_may_loop(const struct python_parser *r);
 bool python_stopped(const struct python_parser *r); /* failed, or at a limit */
 /* Over brackets and what is in them. */
 void python_skip_brackets(struct python_parser *r);
@@ -310,6 +329,10 @@ struct value *python_instance(struct python_parser *r, struct python_function *o
 struct value *python_call_method(struct python_parser *r, struct python_function *f,
                                  struct value *x, const struct value *arguments,
                                  int64_t line);
+/* Notes that a branch, whose text begins at a place, was taken or not. */
+void python_note_branch(struct python_parser *r, size_t from, bool taken);
+/* Whether all calls of a name in the text are in branches that were not taken. */
+bool python_is_untaken(const struct python_parser *r, const char *name);
 /* Reads functions that nothing called; `methods`: of objects that were made alone. */
 void python_inline_rest(struct python_parser *r, bool methods);
 void python_return(struct python_parser *r, struct value *v);
@@ -432,6 +455,8 @@ int64_t python_record(struct python_parser *r, const char *function, int64_t lin
 void python_record_module(struct python_parser *r, const char *function, int64_t line,
                           const struct value *arguments);
 /* One that is the same as another counts as that. */
+/* Takes back what was built since a place: it is read again, item by item. */
+void python_unbuild(struct python_parser *r, const struct python_place *from);
 void python_add_module(struct python_parser *r, const struct python_module *new);
 /* A value by a format's specification (".2f", "03d"), NULL when it is not followed. */
 const char *python_by_spec(struct python_parser *r, const struct value *v,
@@ -462,6 +487,13 @@ struct value *python_imported_load(struct python_parser *r, const char *function
 
 /* Whether a module's text makes what a training is of. */
 bool python_makes(const char *text);
+/* Takes a module's text, which is read, of what may be read in all. */
+void python_spend(const struct python_modules *m, const char *text);
+/* A module's environment is the text's. */
+void python_share_environment(struct python_parser *r, struct value *bound);
+/* Modules that parse the command line are given it as the text is. */
+void python_hand_command(const struct python_parser *r, const char *text,
+                         struct python_wanted *to);
 /* Whether it defines a class of that name. */
 bool python_has_class(const char *text, const char *name);
 /* The path of a class that a module defines and that is bound by its name; else the
@@ -470,7 +502,7 @@ const char *python_class_path(struct python_parser *r, const char *name);
 /* Whether a name is such a class, of a module that makes what a training is of. */
 bool python_is_foreign_class(struct python_parser *r, const char *name);
 /* What another text called counts as called here. */
-void python_take_calls(struct python_parser *r, const struct python *p);
+void python_take_calls(struct python_parser *r, const struct python *p, bool imported);
 /* What a function of such a module gives that makes what a training is of; its calls are
  * the text's. NULL: there is none. Calls reach it by r->foreign_call alone. */
 struct value *python_foreign_call(struct python_parser *r, const char *function,

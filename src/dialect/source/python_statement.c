@@ -172,13 +172,15 @@ static bool augment(struct python_parser *r, const struct python_target *t)
     return true;
 }
 
-/* Over the annotation in "name: type = value". */
-static void skip_annotation(struct python_parser *r)
+/* Over the annotation in "name: type = value"; whether no value follows it. */
+static bool is_annotated_alone(struct python_parser *r)
 {
     if (!python_at(r, ":"))
-        return;
+        return false;
     python_advance(r);
     python_expression(r);
+    return !python_stopped(r) &&
+           (r->t.kind == TOKEN_NEWLINE || r->t.kind == TOKEN_END || python_at(r, ";"));
 }
 
 /* What an assignment that cannot be read would have said is not known. */
@@ -240,8 +242,8 @@ static bool read_assignment(struct python_parser *r)
         return false;
     if (!tuple && augment(r, &t[0]))
         return true;
-    if (!tuple)
-        skip_annotation(r);
+    if (!tuple && is_annotated_alone(r))
+        return true;
     if (python_stopped(r) || !python_at(r, "="))
         return false;
     python_advance(r);
@@ -449,7 +451,9 @@ static void read_simple(struct python_parser *r)
     bool keyword = python_at_any(r, keywords), pass = python_at(r, "pass");
     if (keyword || pass)
         python_advance(r);
-    if (pass)
+    bool bare = keyword && (r->t.kind == TOKEN_NEWLINE || r->t.kind == TOKEN_END ||
+                            python_at(r, ";"));
+    if (pass || bare)
         return;
     if (!keyword && read_assignment(r))
         return;

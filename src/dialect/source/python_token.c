@@ -13,10 +13,20 @@ void python_advance(struct python_parser *r)
         r->limit = "too much that has to be read again and again";
 }
 
+static bool has_left(const struct python_parser *r, int part)
+{
+    return r->lex.work < (48 * r->p->length + (1 << 17)) / part && !r->limit &&
+           r->values < PYTHON_VALUES_MAX / (2 * part);
+}
+
 bool python_may_repeat(const struct python_parser *r)
 {
-    return r->lex.work < 48 * r->p->length + (1 << 17) && !r->limit &&
-           r->values < PYTHON_VALUES_MAX / 2;
+    return has_left(r, 1);
+}
+
+bool python_may_loop(const struct python_parser *r)
+{
+    return has_left(r, 2);
 }
 
 bool python_stopped(const struct python_parser *r)
@@ -26,7 +36,7 @@ bool python_stopped(const struct python_parser *r)
 
 struct python_place python_here(const struct python_parser *r)
 {
-    return (struct python_place) { r->lex, r->t };
+    return (struct python_place) { r->lex, r->t, r->built.n };
 }
 
 void python_go(struct python_parser *r, const struct python_place *place)

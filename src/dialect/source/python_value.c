@@ -354,6 +354,20 @@ static bool same_place(const struct python_module *a, const struct python_module
             (a->within && b->within && strcmp(a->within, b->within) == 0));
 }
 
+static void note_built(struct python_parser *r, int64_t module, int64_t times)
+{
+    VEC_PUSH(&r->built, ((struct python_built) { module, times }));
+    r->p->modules.v[module].times += times;
+}
+
+void python_unbuild(struct python_parser *r, const struct python_place *from)
+{
+    while (r->built.n > from->built) {
+        const struct python_built *b = &r->built.v[--r->built.n];
+        r->p->modules.v[b->module].times -= b->times;
+    }
+}
+
 void python_add_module(struct python_parser *r, const struct python_module *new)
 {
     for (int64_t i = 0; i < r->p->modules.n; i++) {
@@ -367,19 +381,31 @@ void python_add_module(struct python_parser *r, const struct python_module *new)
             return;
         m->varies |=
             new->varies || (!first && !same_size(m->arguments, new->arguments));
-        m->times = first ? new->times : m->times + new->times;
+        if (first)
+            m->times = 0;
+        note_built(r, i, new->times);
         m->arguments = first ? new->arguments : m->arguments;
         return;
     }
-    if (r->p->modules.n < MODULES_MAX)
-        VEC_PUSH(&r->p->modules, *new);
+    if (r->p->modules.n == MODULES_MAX)
+        return;
+    VEC_PUSH(&r->p->modules, *new);
+    r->p->modules.v[r->p->modules.n - 1].times = 0;
+    note_built(r, r->p->modules.n - 1, new->times);
+}
+
+static bool is_module(const struct python_parser *r, const char *name)
+{
+    for (const char *const *m = r->wanted->modules_of; *m; m++)
+        if (**m == '*' ? strstr(name, *m + 1) != NULL : strcmp(*m, name) == 0)
+            return true;
+    return false;
 }
 
 void python_record_module(struct python_parser *r, const char *function, int64_t line,
                           const struct value *arguments)
 {
-    if (r->wanted->modules_of &&
-        names_listed(r->wanted->modules_of, python_last_part(function)))
+    if (r->wanted->modules_of && is_module(r, python_last_part(function)))
         python_add_module(r, &(struct python_module) { .function = function,
                                                        .line = line,
                                                        .times = 1,

@@ -21,7 +21,7 @@ struct value {
     enum value_kind kind;
     int64_t line;     /* where it was written, from 1 */
     int64_t column;   /* likewise; 0: the source does not say */
-    int64_t integer;  /* of INT and BOOL */
+    int64_t integer;  /* of INT and BOOL; of UNKNOWN of Python's: 1 is not None */
     double real;      /* of REAL */
     const char *text; /* of STRING */
     const char *why; /* of UNKNOWN: "get_role() is a call"; of a class of Python's: what

@@ -234,7 +234,8 @@ void user_script_ask(struct launch_context *t, int64_t line, const char *why)
                                         "/training/sequence_length",
                                         "/training/precision" };
     for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
-        if (!launch_has(t, open[i]) && !launch_is_unresolved(t, open[i]))
+        if (!launch_has(t, open[i]) && !launch_is_unresolved(t, open[i]) &&
+            !(t->l->patches && strcmp(open[i], open[1]) == 0))
             launch_add_unresolved(t, open[i], line, "%s", why);
 }
 
@@ -386,6 +387,8 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     name_unsure(t, g);
     take_environment(t, g);
     user_script_take_model(t, g);
+    if (!g->parts[SCRIPT_MODEL] && user_script_take_picture(t, g))
+        return;
     user_script_take_stack(t, g);
     user_script_take_loop(t, g);
     user_script_take_mesh(t, g);
@@ -410,6 +413,8 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     } else
         trainer_read_arguments(t, g->words, &kind);
     user_script_ask_batch(t, g);
+    user_script_note_loader(t, g);
+    user_script_ask_optimizer(t, g);
     user_script_take_text(t, g);
     user_script_take_accumulation(t, g);
     user_script_take_lengths(t, g);

@@ -8,8 +8,10 @@
  *     user_script_start    the program that a command or an estimator starts
  *     user_script_left     arguments that are not read, by name
  *     user_script_model    a model that the text makes of a configuration
- *     user_script_stack    a decoder that the text builds of its own modules
+ *     user_script_modules, user_script_stack
+ *                          a stack of layers that the text builds of its own modules
  *     user_script_edits    what a text changes of a model that it loads
+ *     user_script_pictures models of timm and torchvision, by name
  *     user_script_text     models with pictures, of which the language model is loaded
  *     user_script_engine   DeepSpeed's engine in such a loop
  *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
@@ -87,6 +89,7 @@ enum user_script_part {
     SCRIPT_SET_TRAINING, /* args.set_training(batch_size=...) of the Trainer's arguments */
     SCRIPT_SET_LOADER,    /* args.set_dataloader(train_batch_size=...) */
     SCRIPT_SET_OPTIMIZER, /* args.set_optimizer(name=...) */
+    SCRIPT_PICTURES,      /* timm.create_model("vit_base_patch16_224") */
     SCRIPT_OWN_LOADER,    /* def get_train_dataloader(self), of a trainer's class */
     SCRIPT_ATTENDS,       /* replace_llama_attn_with_flash_attn() */
     SCRIPT_CONTINUED,     /* PeftModel.from_pretrained(...): adapters that are there */
@@ -190,8 +193,9 @@ const struct python_call *user_script_maker(const struct python *p,
 /* The call that gave the configuration which the model is given; NULL: none. */
 const struct python_call *user_script_configured(const struct user_script *g);
 
-/* user_script_stack.c: modules that are looked for; whether a text builds a decoder of them
- * that is understood; that decoder, where no other model is named. */
+/* Modules that are looked for. user_script_modules.c: whether a text builds a stack of
+ * layers of them that is understood; user_script_stack.c: that stack, where no other model
+ * is named. */
 extern const char *const user_script_modules[];
 bool user_script_has_stack(const struct python *p);
 void user_script_take_stack(struct launch_context *t, const struct user_script *g);
@@ -201,6 +205,14 @@ void user_script_take_stack(struct launch_context *t, const struct user_script *
 json_t *user_script_configuration(struct launch_context *t, const char *id);
 const char *user_script_own_member(struct launch_context *t, const json_t *config,
                                    const char *key);
+
+/* user_script_pictures.c: whether a function makes a model of timm's or torchvision's;
+ * that model, where no other is named; true: it is refused. */
+bool user_script_is_picture(const char *function);
+bool user_script_take_picture(struct launch_context *t, const struct user_script *g);
+/* Of a loop that reads pictures alone the model is asked for as one of those. */
+void user_script_ask_picture(struct launch_context *t, const struct user_script *g,
+                             int64_t line);
 
 /* user_script_edits.c: after the words: what a text changes of the model that it loads. */
 void user_script_take_edits(struct launch_context *t, const struct user_script *g);
@@ -215,6 +227,10 @@ void user_script_take_text(struct launch_context *t, const struct user_script *g
  * user_script_loop.c: before the words what shards, and in what type the weights are; after them how many microbatches a step
  * has. */
 const struct python_call *user_script_loader(const struct python *p);
+/* What one of the program's own is given by usual names; after the words, a note of it. */
+bool user_script_is_own_loader(const struct python_call *c);
+void user_script_put_loader(struct user_script *g, struct arena *arena);
+void user_script_note_loader(struct launch_context *t, const struct user_script *g);
 void user_script_take_loop(struct launch_context *t, const struct user_script *g);
 void user_script_ask_weights(struct launch_context *t, const struct user_script *g);
 void user_script_take_accumulation(struct launch_context *t,
@@ -333,8 +349,13 @@ const struct value *user_script_usual(const struct python *p, const char *name);
 /* Whether an optimizer's call divides its states among DDP's ranks
  * (torch/distributed/optim/zero_redundancy_optimizer.py, PyTorch 2.8). */
 bool user_script_divides(const struct python_call *c);
-/* user_script_optimizer.c: the word of a loop's optimizer. */
+/* user_script_optimizer.c: after the words, what of a loop's optimizer is not known; the
+ * word of it. */
+void user_script_ask_optimizer(struct launch_context *t, const struct user_script *g);
 void user_script_put_optimizer(struct user_script *g, struct arena *arena);
+
+/* Whether the calls of a text so far have a trainer or a loop. */
+bool user_script_is_enough(const struct python *p);
 
 /* Whether a text has a training: of a trainer, or a loop of its own. */
 bool user_script_trains(const struct user_script *g);
@@ -345,7 +366,10 @@ bool user_script_trains(const struct user_script *g);
 bool user_script_loops(const struct user_script *g);
 void user_script_ask_batch(struct launch_context *t, const struct user_script *g);
 /* Names that a GPU's batch often has; NULL ends them. */
-extern const char *const user_script_batches[];
+extern const char *const user_script_batches[], *const user_script_lengths[];
+/* Of a loop that nothing starts, whether it is one process. */
+void user_script_take_alone(struct launch_context *t, const struct user_script *g,
+                            int64_t line);
 void user_script_ask_plain(struct launch_context *t, const struct user_script *g);
 
 /* After the words, asks which adapters PeftModel.from_pretrained(...) loads, where the text

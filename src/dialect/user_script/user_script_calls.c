@@ -137,6 +137,7 @@ static void choose_loop(struct user_script *g)
         choose(g, (enum user_script_part)i, NULL);
     choose(g, SCRIPT_ATTENDS, NULL);
     choose(g, SCRIPT_PRODUCTS, NULL);
+    choose(g, SCRIPT_PICTURES, NULL);
     if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS])
         return;
     g->parts[SCRIPT_LOADER] = user_script_loader(g->python);
@@ -144,11 +145,22 @@ static void choose_loop(struct user_script *g)
         choose(g, parts[i], NULL);
 }
 
+bool user_script_is_enough(const struct python *p)
+{
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        enum user_script_part part = user_script_part_of(&p->calls.v[i]);
+        if (!p->calls.v[i].quoted &&
+            (part == SCRIPT_TRAINER || part == SCRIPT_BACKWARD))
+            return true;
+    }
+    return false;
+}
+
 bool user_script_trains(const struct user_script *g)
 {
     const struct python_call *const *p = g->parts;
     bool model = p[SCRIPT_MODEL] || p[SCRIPT_CONFIGURATION] || p[SCRIPT_DIFFUSION] ||
-                 user_script_has_stack(g->python),
+                 p[SCRIPT_PICTURES] || user_script_has_stack(g->python),
          loop = p[SCRIPT_ACCELERATOR] || p[SCRIPT_ENGINE] || p[SCRIPT_BOOSTER] ||
                 p[SCRIPT_LIGHTNING] ||
                 (p[SCRIPT_OPTIMIZER] &&
@@ -261,7 +273,8 @@ static void put_part(struct user_script *g, struct arena *arena,
                      enum user_script_part part)
 {
     const struct python_call *c = g->parts[part];
-    for (int32_t i = 0; c && i < c->arguments->n; i++) {
+    bool own = part == SCRIPT_LOADER && c && user_script_is_own_loader(c);
+    for (int32_t i = 0; c && !own && i < c->arguments->n; i++) {
         const struct value_item *it = &c->arguments->items[i];
         const char *key = user_script_word(arena, part, it->key);
         bool made = part == SCRIPT_MODEL && user_script_builds(c) &&
@@ -458,6 +471,7 @@ static void put_switches(struct user_script *g, struct arena *arena)
         user_script_given(g->parts[SCRIPT_ACCELERATOR], "mixed_precision", "");
     put_recomputed(g, arena, on ? on : g->parts[SCRIPT_RECOMPUTED]);
     user_script_put_kernels(g, arena);
+    user_script_put_loader(g, arena);
     user_script_put_optimizer(g, arena);
     user_script_put_lightning(g, arena);
     put_steps(g, arena);

@@ -144,7 +144,9 @@ void user_script_read(struct launch_context *t, const struct dialect_input *in)
     if (!g.parts[SCRIPT_MODEL])
         peft_ask_base(t, c->line);
     user_script_take_own(t, &g, NULL, launch_last_part(t->l->file));
-    if (!user_script_trains(&g))
+    if (user_script_trains(&g))
+        user_script_take_alone(t, &g, c->line);
+    else
         user_script_ask_plain(t, &g);
     take_processes(t, &g);
 }

@@ -13,17 +13,83 @@ static bool names_any(const struct python_call *c, const char *const *parts)
     return names_within(parts, c->target) || names_within(parts, c->within);
 }
 
-/* Whether a call makes a loader: of get_dataloader() and prepare_dataloader(), which
- * programs name functions of their own, too, those that are given a batch. */
-static bool makes_loader(const struct python_call *c)
+/* Whether a value is the one that a name of the text has: the same one, not its like. */
+static bool is_named(const struct python *p, const struct value *v,
+                     const char *const *usual)
 {
-    const char *last = python_last_part(c->function);
+    for (int32_t i = 0; p->parsed && i < p->parsed->n; i++)
+        if (p->parsed->items[i].value == v)
+            return names_listed(usual, p->parsed->items[i].key);
+    for (int64_t i = 0; i < p->left.n; i++)
+        if (p->left.v[i].value == v && names_listed(usual, p->left.v[i].name))
+            return true;
+    for (int64_t i = 0; i < p->names.n; i++) {
+        const struct value *of = p->names.v[i].value;
+        if (of == v && names_listed(usual, python_last_part(p->names.v[i].name)))
+            return true;
+        for (int32_t k = 0; of && of->kind == VALUE_DICT && k < of->n; k++)
+            if (of->items[k].value == v && names_listed(usual, of->items[k].key))
+                return true;
+    }
+    return false;
+}
+
+/* What a call is given by one of the names, or under one; NULL: nothing. */
+static const struct value_item *argument_of(const struct python *p,
+                                            const struct python_call *c,
+                                            const char *const *usual)
+{
+    for (int32_t i = 0; i < c->arguments->n; i++) {
+        const struct value_item *it = &c->arguments->items[i];
+        if (names_listed(usual, it->key) ||
+            (it->value->kind == VALUE_INT && is_named(p, it->value, usual)))
+            return it;
+    }
+    return NULL;
+}
+
+bool user_script_is_own_loader(const struct python_call *c)
+{
+    return !strstr(python_last_part(c->function), "DataLoader") &&
+           !value_get(c->arguments, "batch_size");
+}
+
+/* Whether a call makes a loader: of functions of a program's own that are called so, those
+ * that are given a batch. */
+static bool makes_loader(const struct python *p, const struct python_call *c)
+{
     const struct value *batch = user_script_given(c, "batch_size", "1");
     if (batch && batch->kind == VALUE_STRING) /* a class of the program's own */
         return false;
     return user_script_part_of(c) == SCRIPT_LOADER && !c->quoted &&
-           (strstr(last, "DataLoader") || value_get(c->arguments, "batch_size")) &&
-           (c->arguments->n > 0 || c->arguments->gap);
+           (c->arguments->n > 0 || c->arguments->gap) &&
+           (!user_script_is_own_loader(c) || argument_of(p, c, user_script_batches));
+}
+
+void user_script_put_loader(struct user_script *g, struct arena *arena)
+{
+    static const struct {
+        const char *const *usual;
+        const char *key;
+    } words[] = { { user_script_batches, "per_device_train_batch_size" },
+                  { user_script_lengths, "block_size" } };
+    const struct python_call *c = g->parts[SCRIPT_LOADER];
+    for (size_t i = 0; c && i < sizeof(words) / sizeof(words[0]); i++) {
+        const struct value_item *it = argument_of(g->python, c, words[i].usual);
+        if (it && user_script_is_own_loader(c))
+            user_script_put(g, arena, words[i].key, it->line, it->value, false);
+    }
+}
+
+void user_script_note_loader(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_LOADER];
+    if (c && user_script_is_own_loader(c) &&
+        launch_has(t, "/training/micro_batch_size"))
+        launch_note(t->l, g->line ? g->line : c->line, DIAG_ASSUMED,
+                    "%.60s(...) is the program's own: the batch that it is given is "
+                    "taken to be one GPU's",
+                    c->function);
 }
 
 /* The loader of the training: named so, else shuffled, else the first that is not of an
@@ -37,12 +103,13 @@ const struct python_call *user_script_loader(const struct python *p)
     for (int64_t i = 0; i < p->calls.n; i++) {
         const struct python_call *c = &p->calls.v[i];
         const struct value_item *shuffled = value_get(c->arguments, "shuffle");
-        if (!makes_loader(c))
+        if (!makes_loader(p, c))
             continue;
         int rank = names_any(c, others)                       ? 0
                    : names_any(c, trains)                     ? 3
                    : shuffled && launch_true(shuffled->value) ? 2
                                                               : 1;
+        rank = 2 * rank + (rank && !user_script_is_own_loader(c));
         if (rank > most) {
             most = rank;
             best = c;

@@ -1,4 +1,5 @@
-/* The optimizer of a loop of the text's own. */
+/* The optimizer of a loop of the text's own: torch/optim (PyTorch 2.8), bitsandbytes 0.48,
+ * Muon and its copies. */
 #include "dialect/user_script/user_script.h"
 
 #include <string.h>
@@ -8,36 +9,96 @@ bool user_script_divides(const struct python_call *c)
     return c && strcmp(python_last_part(c->function), "ZeroRedundancyOptimizer") == 0;
 }
 
-/* The optimizer of a loop by its class, as the Trainer calls it. */
-void user_script_put_optimizer(struct user_script *g, struct arena *arena)
+/* Classes and what the Trainer's rows call them; NULL: it is
+ * asked for. Adamax, NAdam and RAdam have Adam's two moments; RMSprop and Adagrad one. */
+static const struct optimizer {
+    const char *class, *word;
+} optimizers[] = {
+    { "Muon", "muon" },
+    { "AdamW", "adamw_torch" },
+    { "Adam", "adamw_torch" },
+    { "DistAdamW", "adamw_torch" },
+    { "Adamax", "adamw_torch" },
+    { "NAdam", "adamw_torch" },
+    { "RAdam", "adamw_torch" },
+    { "HybridAdam", "adamw_torch" },
+    { "CPUAdam", "adamw_torch" },
+    { "FusedAdam", "adamw_torch" },
+    { "DeepSpeedCPUAdam", "adamw_torch" },
+    { "AdamWScheduleFree", "adamw_torch" },
+    { "SGD", "sgd" },
+    { "Adafactor", "adafactor" },
+    { "Lion", "lion" },
+    { "FusedLAMB", "lamb" },
+    { "Lamb", "lamb" },
+    { "LAMB", "lamb" },
+    { "PagedAdamW32bit", "adamw" },
+    { "PagedAdamW8bit", "adamw_8bit" },
+    { "AdamW8bit", "adamw_8bit" },
+    { "Adam8bit", "adamw_8bit" },
+    { "RMSprop", NULL },
+    { "Adagrad", NULL },
+    { "SOAP", NULL },
+    { "Shampoo", NULL },
+    { "Sophia", NULL },
+    { "SophiaG", NULL },
+    { "Prodigy", NULL },
+    { "GaLoreAdamW", NULL },
+};
+
+static const struct optimizer *optimizer_of(const struct python_call *c)
 {
-    static const struct {
-        const char *class, *word;
-    } optimizers[] = {
-        { "AdamW", "adamw_torch" },
-        { "Adam", "adamw_torch" },
-        { "HybridAdam", "adamw_torch" },
-        { "CPUAdam", "adamw_torch" },
-        { "FusedAdam", "adamw_torch" },
-        { "DeepSpeedCPUAdam", "adamw_torch" },
-        { "SGD", "sgd" },
-        { "Adafactor", "adafactor" },
-        { "Lion", "lion" },
-        { "Muon", "muon" },
-        { "FusedLAMB", "lamb" },
-        { "PagedAdamW32bit", "adamw" },
-        { "PagedAdamW8bit", "adamw_8bit" },
-        { "AdamW8bit", "adamw_8bit" },
-        { "Adam8bit", "adamw_8bit" },
-    };
-    const struct python_call *c = g->parts[SCRIPT_OPTIMIZER];
     const struct value *of = user_script_given(c, "optimizer_class", "1");
     const char *class = of && of->text && user_script_divides(c) ? of->text
                         : c                                      ? c->function
                                                                  : "";
-    for (size_t i = 0; c && i < sizeof(optimizers) / sizeof(optimizers[0]); i++)
-        if (strcmp(optimizers[i].class, python_last_part(class)) == 0)
-            user_script_put(g, arena, "optim", c->line,
-                            value_new_string(arena, optimizers[i].word, c->line, 0),
-                            false);
+    const char *last = python_last_part(class);
+    if (strstr(last, "Muon")) /* DistMuon, MuonWithAuxAdam */
+        return &optimizers[0];
+    for (size_t i = 0; i < sizeof(optimizers) / sizeof(optimizers[0]); i++)
+        if (strcmp(optimizers[i].class, last) == 0)
+            return &optimizers[i];
+    return NULL;
+}
+
+/* Muon has most of the states where another has the embeddings'. */
+static const struct python_call *chosen(const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_OPTIMIZER];
+    for (int64_t i = 0; c && i < g->python->calls.n; i++) {
+        const struct python_call *other = &g->python->calls.v[i];
+        if (user_script_part_of(other) == SCRIPT_OPTIMIZER && !other->quoted &&
+            strstr(python_last_part(other->function), "Muon"))
+            return other;
+    }
+    return c;
+}
+
+/* The optimizer of a loop by its class, as the Trainer calls it. */
+void user_script_put_optimizer(struct user_script *g, struct arena *arena)
+{
+    const struct python_call *c = chosen(g);
+    const struct optimizer *o = optimizer_of(c);
+    if (o && o->word)
+        user_script_put(g, arena, "optim", c->line,
+                        value_new_string(arena, o->word, c->line, 0), false);
+}
+
+void user_script_ask_optimizer(struct launch_context *t, const struct user_script *g)
+{
+    static const char at[] = "/training/optimizer";
+    const struct python_call *c = chosen(g), *back = g->parts[SCRIPT_BACKWARD];
+    const struct optimizer *o = optimizer_of(c);
+    if (!back || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
+        g->parts[SCRIPT_ENGINE] || launch_has(t, at) || launch_is_unresolved(t, at))
+        return;
+    if (o && !o->word)
+        launch_add_unresolved(t, at, g->line ? g->line : c->line,
+                              "%.60s(...): its states are not simulated; that of the "
+                              "nearest",
+                              c->function);
+    else if (!o)
+        launch_note(t->l, g->line ? g->line : back->line, DIAG_ASSUMED,
+                    "no optimizer that is known is made here: AdamW is taken (give "
+                    "--set /training/optimizer=... for another)");
 }

@@ -236,7 +236,7 @@ static const struct python_call *sampled_in(const struct user_script *g)
         bool same =
             c->within == back->within || (c->within && strstr(c->within, "rollout"));
         if (user_script_part_of(c) == SCRIPT_SAMPLED && !c->quoted && !c->unsure &&
-            c->loops > 0 && same && c->line < back->line)
+            !c->imported && c->loops > 0 && same && c->line < back->line)
             return c;
     }
     return NULL;
@@ -357,7 +357,7 @@ static const struct python_call *refused_in(const struct user_script *g,
     if (!c && own && reference_in(g->python, &line) &&
         !call_of(g->python, SCRIPT_COMPARED))
         c = call_of(g->python, SCRIPT_SAMPLED);
-    if (c)
+    if (c && !c->imported)
         return c;
     *why = "trains with a second, frozen model (distillation)";
     c = own && loaded_second(g) ? call_of(g->python, SCRIPT_DIVERGED) : NULL;

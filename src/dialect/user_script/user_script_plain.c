@@ -1,13 +1,30 @@
 /* A loop of PyTorch alone, whose model is a class of the text's own: loss.backward() and
  * a loader, an optimizer or what shards and replicates; or Lightning's trainer. What its
  * calls state is read as of any loop, and all that they leave open is asked for. */
+#include "config/pointer.h"
 #include "dialect/user_script/user_script.h"
 
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
 static const char batch_at[] = "/training/micro_batch_size";
+
+/* Whether a text itself has an optimizer's step, whoever made that. */
+static bool steps(const struct python *p)
+{
+    for (int64_t i = 0; i < p->calls.n; i++)
+        if (user_script_part_of(&p->calls.v[i]) == SCRIPT_STEP &&
+            !p->calls.v[i].quoted && !p->calls.v[i].imported)
+            return true;
+    return false;
+}
 
 bool user_script_loops(const struct user_script *g)
 {
     const struct python_call *const *p = g->parts;
+    if (p[SCRIPT_BACKWARD] && steps(g->python))
+        return true;
     return p[SCRIPT_LIGHTNING] ||
            (p[SCRIPT_BACKWARD] && (p[SCRIPT_LOADER] || p[SCRIPT_OPTIMIZER] ||
                                    p[SCRIPT_SHARDED] || p[SCRIPT_REPLICATED]));
@@ -43,6 +60,71 @@ void user_script_ask_batch(struct launch_context *t, const struct user_script *g
     propose(t, g, batch_at, user_script_batches);
 }
 
+/* Whether a text has one of the words, in any case. */
+static bool mentions(const char *text, const char *const *words)
+{
+    for (const char *s = text; s && *s; s++)
+        for (const char *const *w = words; *w; w++)
+            if (tolower((unsigned char)*s) == **w &&
+                strncasecmp(s, *w, strlen(*w)) == 0)
+                return true;
+    return false;
+}
+
+static bool is_one_gpu(const struct launch_context *t)
+{
+    return json_integer_value(pointer_get(t->tree, "/cluster/count")) == 1 &&
+           json_integer_value(pointer_get(t->tree, "/cluster/gpus_per_instance")) == 1;
+}
+
+/* A loop of PyTorch's that nothing starts, and whose text starts and joins no other
+ * process: one GPU. */
+void user_script_take_alone(struct launch_context *t, const struct user_script *g,
+                            int64_t line)
+{
+    static const char *const words[] = {
+        "distributed", "ddp",      "rank",    "world_size", "torchrun", "parallel",
+        "fsdp",        "accelera", "horovod", "deepspeed",  "xla",      "spawn",
+        "multi_gpu",   "multigpu", "n_gpu",   "num_gpu",    "ngpu",     "device_count",
+        "fabric",      "colossal", NULL
+    };
+    static const char *const places[] = { "/cluster/gpus_per_instance",
+                                          "/cluster/count" };
+    struct value v = { .kind = VALUE_INT, .line = line };
+    const struct value_item from = { "no other process", line, &v };
+    const struct python_call *back = g->parts[SCRIPT_BACKWARD];
+    /* a class or a function alone may be called of a program that starts others */
+    bool whole = back && (!back->within || strstr(g->python->text, "__main__"));
+    if (!whole || t->command || g->parts[SCRIPT_LIGHTNING] ||
+        g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
+        t->call->function[0] || launch_has(t, "/distribution") ||
+        mentions(g->python->text, words))
+        return;
+    for (int i = 0; i < 2; i++)
+        if (!launch_has(t, places[i]) && !launch_is_unresolved(t, places[i]))
+            launch_set(t, places[i], json_integer(1), &from);
+    launch_note(t->l, line, DIAG_ASSUMED,
+                "nothing in the text starts or joins other processes: it is taken to "
+                "run on one GPU");
+}
+
+/* Of a text without a word of other precisions. */
+static void take_full_precision(struct launch_context *t, const struct user_script *g,
+                                int64_t line)
+{
+    static const char at[] = "/training/precision";
+    static const char *const words[] = {
+        "float16",  ".half(", "fp16",      "bf16",    ".amp",   "apex", "use_amp",
+        "autocast", "_dtype", "precision", "quantiz", "dtype=", NULL
+    };
+    struct value v = { .kind = VALUE_STRING, .line = line };
+    const struct value_item from = { "PyTorch's default", line, &v };
+    if (g->parts[SCRIPT_BACKWARD] && !g->parts[SCRIPT_LIGHTNING] &&
+        !launch_has(t, at) && !launch_is_unresolved(t, at) &&
+        !mentions(g->python->text, words))
+        launch_set(t, at, json_string("fp32"), &from);
+}
+
 void user_script_ask_plain(struct launch_context *t, const struct user_script *g)
 {
     static const char *const lengths[] = { "seq_len",        "seq_length",
@@ -55,12 +137,17 @@ void user_script_ask_plain(struct launch_context *t, const struct user_script *g
                                       ? g->parts[SCRIPT_LIGHTNING]
                                       : g->parts[SCRIPT_BACKWARD];
     int64_t line = g->line ? g->line : c ? c->line : 0;
+    static const char length_at[] = "/training/sequence_length";
+    user_script_take_alone(t, g, line);
+    take_full_precision(t, g, line);
+    user_script_ask_picture(t, g, line);
     user_script_ask(t, line, why);
-    propose(t, g, "/training/sequence_length", lengths);
+    propose(t, g, length_at, lengths);
     /* PyTorch computes in fp32 unless something converts */
     if (launch_is_unresolved(t, "/training/precision") && !g->parts[SCRIPT_AUTOCAST])
         launch_add_example(t, "/training/precision", "fp32");
-    if (!launch_has(t, library_at) && !launch_is_unresolved(t, library_at)) {
+    if (!launch_has(t, library_at) && !launch_is_unresolved(t, library_at) &&
+        !is_one_gpu(t)) {
         launch_add_unresolved(t, library_at, line, "%s", why);
         launch_add_example(t, library_at, "ddp");
     }

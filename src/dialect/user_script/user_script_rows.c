@@ -43,11 +43,15 @@ const char *const user_script_calls[] = {
     /* what replaces the model's attention */
     "*flash_att", "*xformers", "*replace_",
     /* loops of one's own */
-    "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "DataLoaderLite", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
-    "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "ZeroRedundancyOptimizer", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
+    "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "DataLoaderLite", "*oader", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
+    "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "*Muon", "DistAdamW", "Adamax", "NAdam", "RAdam", "Adagrad", "RMSprop", "Lamb", "LAMB", "SOAP", "Shampoo", "SophiaG", "Sophia", "Prodigy", "AdamWScheduleFree", "GaLoreAdamW", "ZeroRedundancyOptimizer", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
     "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "weight", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "to", "deepcopy",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
     "get_dataloader", "make_torch_dataloader", "Fabric", "DistributedOptimizer", "register_comm_hook", "init_process_group", "remote", "RemoteExecutor", "snapshot_download",
+    /* models of pictures (user_script_pictures.c) */
+    "create_model", "get_model", "vit_b_16", "vit_b_32", "vit_l_16", "vit_l_32", "vit_h_14", "swin_t", "swin_s", "swin_b", "swin_v2_t",
+    "swin_v2_s", "swin_v2_b", "maxvit_t", "resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "convnext_tiny", "convnext_small",
+    "convnext_base", "convnext_large", "efficientnet_b0", "mobilenet_v2", "mobilenet_v3_large", "densenet121", "vgg16",
     /* what starts processes (user_script_starters.c) */
     "init_device_mesh", "wrap", "auto_wrap", "enable_wrap", "parallelize_module", "PipelineStage", "*PipelineModule", "load_model", "context_parallel", "ColumnParallelLinear", "apply_tensor_parallel", "PipelineParallel",
     "CustomTrainer", "TransformersTrainer", "create_job", "train", "evaluate", "predict", "ScalingConfig", "TorchDistributor", "DeepspeedTorchDistributor", "HorovodRunner", "spawn", NULL,
@@ -57,6 +61,11 @@ const char *const user_script_batches[] = {
     "per_device_train_batch_size", "per_device_batch_size", "micro_batch_size", "device_batch_size",
     "train_batch_size", "batch_size", "BATCH_SIZE", "mini_batch_size", NULL,
 };
+/* And how long its sequences are, of what a loader is given. */
+const char *const user_script_lengths[] = {
+    "max_seq_len", "seq_len", "sequence_length", "seq_length", "max_seq_length", "block_size", "context_length",
+    "context_len", "sequence_len", "max_length", "max_len", "ctx_len", "SEQ_LEN", "BLOCK_SIZE", "CONTEXT_LENGTH", NULL,
+};
 /* The Trainer's rows that are no more than a guess of another program: a tokenizer is no
  * model, and this batch is one GPU's in some and that of all GPUs in others. */
 const char *const user_script_guesses[] = { "tokenizer_name", "task_name", "train_batch_size", NULL };
@@ -65,6 +74,14 @@ const char *const user_script_same[] = {
     "MixedPrecision", "MixedPrecisionPolicy", "CPUOffload", "CPUOffloadPolicy", "FullyShardedDataParallelPlugin", "DeepSpeedPlugin", "GradientAccumulationPlugin", "ParallelismConfig", "DataLoaderConfiguration", "DistributedDataParallelKwargs",
     "HybridParallelPlugin", "MoeHybridParallelPlugin", "LowLevelZeroPlugin", "GeminiPlugin", "TorchDDPPlugin", "TorchFSDPPlugin",
     "DDPStrategy", "DDPSpawnStrategy", "DDPPlugin", "FSDPStrategy", "DDPFullyShardedNativeStrategy", "DeepSpeedStrategy", "ModelParallelStrategy", NULL,
+};
+
+/* Modules of a network that a text builds (user_script_modules.c). */
+const char *const user_script_modules[] = {
+    "Linear", "Embedding", "ModuleList", "Sequential", "scaled_dot_product_attention", "tril", "triu", "generate_square_subsequent_mask",
+    "*causal", "*Causal", "flash_attn_func", "flash_attn_qkvpacked_func", "Conv1d", "Conv2d", "LSTM", "GRU", "MultiheadAttention",
+    "TransformerEncoder", "TransformerEncoderLayer", "TransformerDecoder", "TransformerDecoderLayer", "Transformer", "topk", "checkpoint",
+    "checkpoint_sequential", NULL,
 };
 
 /* A function by the end of its path: the class before the dot, "*" for a beginning that is
@@ -88,6 +105,9 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "", "DataLoaderLite", SCRIPT_LOADER }, /* of build-nanogpt's copies: B sequences of T */
     { "", "AdamW", SCRIPT_OPTIMIZER }, { "", "Adam", SCRIPT_OPTIMIZER }, { "", "SGD", SCRIPT_OPTIMIZER }, { "", "Adafactor", SCRIPT_OPTIMIZER },
     { "", "Lion", SCRIPT_OPTIMIZER }, { "", "AdamW8bit", SCRIPT_OPTIMIZER }, { "", "Adam8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW32bit", SCRIPT_OPTIMIZER }, { "", "FusedAdam", SCRIPT_OPTIMIZER },
+    { "", "*Muon*", SCRIPT_OPTIMIZER }, { "", "DistAdamW", SCRIPT_OPTIMIZER }, { "", "Adamax", SCRIPT_OPTIMIZER }, { "", "NAdam", SCRIPT_OPTIMIZER }, { "", "RAdam", SCRIPT_OPTIMIZER },
+    { "", "Adagrad", SCRIPT_OPTIMIZER }, { "", "RMSprop", SCRIPT_OPTIMIZER }, { "", "Lamb", SCRIPT_OPTIMIZER }, { "", "LAMB", SCRIPT_OPTIMIZER }, { "", "SOAP", SCRIPT_OPTIMIZER },
+    { "", "Shampoo", SCRIPT_OPTIMIZER }, { "", "Sophia*", SCRIPT_OPTIMIZER }, { "", "Prodigy", SCRIPT_OPTIMIZER }, { "", "AdamWScheduleFree", SCRIPT_OPTIMIZER }, { "", "GaLoreAdamW", SCRIPT_OPTIMIZER },
     { "", "ZeroRedundancyOptimizer", SCRIPT_OPTIMIZER }, { "", "FusedLAMB", SCRIPT_OPTIMIZER }, { "", "DeepSpeedCPUAdam", SCRIPT_OPTIMIZER },
     { "*Config", "from_pretrained", SCRIPT_CONFIGURATION }, { "*Config", "from_json_file", SCRIPT_CONFIGURATION }, { "*For*", "from_config", SCRIPT_MODEL }, { "AutoModel*", "from_config", SCRIPT_MODEL },
     { "", "*LMHeadModel", SCRIPT_MODEL }, { "", "*ForCausalLM", SCRIPT_MODEL }, { "", "*ForMaskedLM", SCRIPT_MODEL }, { "", "*ForPreTraining", SCRIPT_MODEL },
@@ -112,6 +132,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "", "add_flash*", SCRIPT_ATTENDS }, { "", "apply_flash*", SCRIPT_ATTENDS }, { "", "enable_flash_att*", SCRIPT_ATTENDS }, { "", "use_flash_att*", SCRIPT_ATTENDS },
     { "", "patch_*flash_attn", SCRIPT_ATTENDS }, { "", "patch_*flash_attention", SCRIPT_ATTENDS }, { "", "convert_*flash_attn", SCRIPT_ATTENDS }, { "", "convert_*flash_attention", SCRIPT_ATTENDS },
     { "*Model", "from_pretrained", SCRIPT_BODY }, { "whisper", "load_model", SCRIPT_MODEL },
+    { "", "*oader", SCRIPT_LOADER }, { "", "*oader_v1", SCRIPT_LOADER }, /* of the program's own */
     { "", "tokenizer", SCRIPT_TOKENISED }, { "", "tok", SCRIPT_TOKENISED }, { "", "*encode_plus", SCRIPT_TOKENISED }, { "", "apply_chat_template", SCRIPT_TOKENISED },
 };
 
@@ -237,6 +258,8 @@ enum user_script_part user_script_part_of(const struct python_call *c)
         return SCRIPT_PARTS;
     if (user_script_starts(c))
         return SCRIPT_STARTED;
+    if (user_script_is_picture(c->function))
+        return SCRIPT_PICTURES;
     size_t n = last > from ? (size_t)(last - from) - 1 : 0;
     if (names_listed(user_script_configurations, last))
         return begins(own_configurations, c->function) ? SCRIPT_PARTS

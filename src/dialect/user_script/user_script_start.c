@@ -49,6 +49,7 @@ static int read_text(struct python *p, struct arena *arena, const struct launch 
         .same = user_script_same,
         .kept = user_script_kept,
         .modules_of = user_script_modules,
+        .enough = user_script_is_enough,
         .given = s->given,
         .words = s->words,
         .environment = s->environment,

@@ -230,5 +230,9 @@ void user_script_take_spread(struct launch_context *t, struct user_script *g)
         launch_set(t, "/training/micro_batch_size", json_integer(part.integer), &from);
         value_remove(g->words, (int32_t)(batch - g->words->items));
     }
+    if (t->command && t->alone) {
+        forget_alone(t, gpus_at, "gpus_per_instance");
+        t->alone = false;
+    }
     take_one(t, count_at, "nn.DataParallel is one process", line);
 }
