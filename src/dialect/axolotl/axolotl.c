@@ -304,6 +304,26 @@ static void take_version(struct launch_context *t, const struct value *given)
         t->l->fsdp2_line = it->line;
 }
 
+/* bf16 is "auto" where no key says a precision (axolotl/utils/schemas/config.py, 0.12). */
+static const struct value *with_half(struct launch_context *t,
+                                     const struct value *given)
+{
+    static const char *const others[] = { "fp16", "float16", "bfloat16", "float32",
+                                          "fp8" };
+    bool said = value_get(given, "bf16") != NULL;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        said |= launch_is_on(given, others[i]);
+    if (said)
+        return given;
+    struct value *all = value_new(t->arena, VALUE_DICT, given->line, 0);
+    for (int32_t i = 0; i < given->n; i++)
+        value_add(t->arena, all, given->items[i].key, given->items[i].line,
+                  given->items[i].value);
+    value_add(t->arena, all, "bf16", t->l->line,
+              value_new_string(t->arena, "auto", t->l->line, 0));
+    return all;
+}
+
 void axolotl_read(struct launch_context *t, const struct dialect_input *in)
 {
     static const struct trainer_kind kind = { .own = rows,
@@ -322,6 +342,7 @@ void axolotl_read(struct launch_context *t, const struct dialect_input *in)
         given = without_foreign(t, given);
     if (!value_get(given, "processor_type")) /* axolotl/utils/schemas/multimodal.py */
         trainer_take_texts(t, "without processor_type", t->l->line);
+    given = with_half(t, given);
     take_replicas(t, given);
     take_version(t, given);
     trainer_read_arguments(t, given, &kind);

@@ -411,6 +411,9 @@ static struct value *of_command(struct launch_context *t,
     return root;
 }
 
+/* What names of files and folders have of recipes for one GPU. */
+static const char *const one_gpu[] = { "single_device", "single-device", NULL };
+
 /* A recipe for one GPU, by the file's name. */
 static void take_one_gpu(struct launch_context *t)
 {
@@ -430,9 +433,9 @@ void torchtune_read(struct launch_context *t, const struct dialect_input *in)
     } else {
         launch_config_title(t, "torchtune's configuration");
     }
-    bool single = strstr(launch_last_part(where), "single_device") != NULL;
+    bool single = names_within(one_gpu, launch_last_part(where));
     if (root && !in->command) /* as its recipe's configuration names its folder */
-        single |= strstr(launch_word(root, "output_dir", ""), "single_device") != NULL;
+        single |= names_within(one_gpu, launch_word(root, "output_dir", ""));
     if (root && single && !in->command)
         take_one_gpu(t);
     if (root)
