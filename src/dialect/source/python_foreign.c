@@ -3,6 +3,7 @@
  * What they call counts as called here, at the line of the call. */
 #include "dialect/source/python_parse.h"
 
+#include "base/names.h"
 #include "base/strbuf.h"
 
 #include <string.h>
@@ -79,6 +80,13 @@ static void note_once(struct python_parser *r, int64_t line, const char *text)
     python_note(r, line, "%s", text);
 }
 
+/* get_b16_config(), default_hparams(): by their names they give settings. */
+static bool gives_settings(const char *name)
+{
+    static const char *const parts[] = { "config", "hparam", "settings", "cfg", NULL };
+    return names_within(parts, name);
+}
+
 struct value *python_foreign_call(struct python_parser *r, const char *function,
                                   const struct value *arguments, int64_t line)
 {
@@ -92,7 +100,9 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
         m->text(m->of, r->p->arena,
                 arena_strndup(r->p->arena, function, (size_t)(dot - function)), &path);
     bool class = text && python_has_class(text, dot + 1);
-    if (!text || !(python_makes(text) || parses(text) || asks(text)) ||
+    bool says = text && (python_makes(text) || parses(text) || asks(text) ||
+                         gives_settings(dot + 1));
+    if (!says ||
         (!class && !strstr(text, arena_printf(r->p->arena, "def %s(", dot + 1))))
         return NULL;
     struct value *bound = python_new(r, VALUE_DICT, line), *v = NULL;

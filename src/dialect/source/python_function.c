@@ -409,5 +409,6 @@ void python_inline_rest(struct python_parser *r, bool methods)
         if (r->functions.v[i].command && !r->functions.v[i].called)
             python_inline(r, &r->functions.v[i], NULL, r->functions.v[i].line);
     r->rest = true;
+    r->built_by_calls = python_builds(r->p);
     inline_from(r, 0);
 }

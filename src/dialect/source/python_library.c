@@ -325,6 +325,8 @@ const struct python_function_row python_library[] = {
     { "dataclasses.replace", replaced },
     { "copy.replace", replaced },
     { "torch.cuda.device_count", device_count },
+    { "torch.accelerator.device_count", device_count },
+    { "torch.accelerator.is_available", available },
     { "torch.distributed.get_world_size", world_size },
     { "olmo_core.distributed.utils.get_world_size", world_size },
     { "torch.cuda.is_bf16_supported", bf16_supported },

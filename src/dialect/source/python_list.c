@@ -133,7 +133,23 @@ static struct value *namespace(struct python_parser *r,
     return a->all;
 }
 
+/* _pair(16): (16, 16) of one number. */
+static struct value *pair_of(struct python_parser *r, const struct python_arguments *a)
+{
+    if (!a->first || a->first->kind == VALUE_UNKNOWN)
+        return python_lost(r, a, "_pair()");
+    if (a->first->kind == VALUE_LIST)
+        return (struct value *)(uintptr_t)a->first;
+    struct value *v = python_new(r, VALUE_LIST, a->line);
+    python_append(r, v, (struct value *)(uintptr_t)a->first);
+    python_append(r, v, (struct value *)(uintptr_t)a->first);
+    return v;
+}
+
 const struct python_function_row python_lists[] = {
+    { "torch.nn.modules.utils._pair", pair_of },
+    { "timm.layers.to_2tuple", pair_of },
+    { "timm.models.layers.to_2tuple", pair_of },
     { "list", to_list },
     { "tuple", to_list },
     { "reversed", reversed },
@@ -148,5 +164,27 @@ const struct python_function_row python_lists[] = {
     { "SimpleNamespace", namespace },
     { "OrderedDict", to_dict },
     { "collections.OrderedDict", to_dict },
+    /* whose members are attributes, too: dictionaries of other libraries */
+    { "Box", to_dict },
+    { "box.Box", to_dict },
+    { "EasyDict", to_dict },
+    { "easydict.EasyDict", to_dict },
+    { "edict", to_dict },
+    { "AttrDict", to_dict },
+    { "attrdict.AttrDict", to_dict },
+    { "AttributeDict", to_dict },
+    { "Munch", to_dict },
+    { "munch.Munch", to_dict },
+    { "munchify", to_dict },
+    { "munch.munchify", to_dict },
+    { "DotMap", to_dict },
+    { "dotmap.DotMap", to_dict },
+    { "addict.Dict", to_dict },
+    { "ml_collections.ConfigDict", to_dict },
+    { "ml_collections.config_dict.ConfigDict", to_dict },
+    { "ConfigDict", to_dict },
+    { "OmegaConf.create", to_dict },
+    { "omegaconf.OmegaConf.create", to_dict },
+    { "omegaconf.DictConfig", to_dict },
     { NULL, NULL },
 };

@@ -189,6 +189,7 @@ struct python_parser {
     VEC(struct python_foreign_class) foreign;
     VEC(struct python_span) untaken;
     VEC(struct python_built) built;
+    bool built_by_calls;  /* a network, before functions that nothing calls are read */
     struct value *handed; /* by a decorator to the function that follows; or NULL */
     bool command;         /* likewise: it is started by the command line */
     struct python_last_module {
@@ -455,6 +456,8 @@ int64_t python_record(struct python_parser *r, const char *function, int64_t lin
 void python_record_module(struct python_parser *r, const char *function, int64_t line,
                           const struct value *arguments);
 /* One that is the same as another counts as that. */
+/* Whether a network was built. */
+bool python_builds(const struct python *p);
 /* Takes back what was built since a place: it is read again, item by item. */
 void python_unbuild(struct python_parser *r, const struct python_place *from);
 void python_add_module(struct python_parser *r, const struct python_module *new);

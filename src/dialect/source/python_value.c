@@ -2,6 +2,7 @@
 #include "base/names.h"
 #include "dialect/source/python_parse.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
@@ -368,8 +369,22 @@ void python_unbuild(struct python_parser *r, const struct python_place *from)
     }
 }
 
+bool python_builds(const struct python *p)
+{
+    static const char *const parts[] = { "Embedding", "Conv2d", "ModuleList", NULL };
+    for (int64_t i = 0; i < p->modules.n; i++)
+        if (p->modules.v[i].times > 0 &&
+            names_listed(parts, python_last_part(p->modules.v[i].function)))
+            return true;
+    return false;
+}
+
 void python_add_module(struct python_parser *r, const struct python_module *new)
 {
+    /* of a network that was built, what nothing calls has no parts */
+    if (r->rest && r->built_by_calls &&
+        isupper((unsigned char)*python_last_part(new->function)))
+        return;
     for (int64_t i = 0; i < r->p->modules.n; i++) {
         struct python_module *m = &r->p->modules.v[i];
         if (!same_place(m, new))

@@ -228,6 +228,9 @@ void user_script_take_text(struct launch_context *t, const struct user_script *g
  * has. */
 const struct python_call *user_script_loader(const struct python *p);
 /* What one of the program's own is given by usual names; after the words, a note of it. */
+/* Whether a value is the one that a name of the text has: the same one, not its like. */
+bool user_script_is_named(const struct python *p, const struct value *v,
+                          const char *const *usual);
 bool user_script_is_own_loader(const struct python_call *c);
 void user_script_put_loader(struct user_script *g, struct arena *arena);
 void user_script_note_loader(struct launch_context *t, const struct user_script *g);

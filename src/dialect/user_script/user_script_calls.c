@@ -45,6 +45,16 @@ static bool is_of_class(const struct python_call *c, enum user_script_part part)
            strncmp(c->within, "from_", 5) == 0;
 }
 
+/* A model that is loaded to look at it, of where the training has saved it. */
+static bool is_saved(const struct python *p, const struct python_call *c)
+{
+    static const char *const places[] = { "output_dir",  "save_dir",       "save_path",
+                                          "output_path", "checkpoint_dir", "OUTPUT_DIR",
+                                          NULL };
+    const struct value *v = user_script_given(c, "pretrained_model_name_or_path", "0");
+    return v && (v->kind == VALUE_NONE || user_script_is_named(p, v, places));
+}
+
 /* The last call of the part up to a line, and before all in a quotation; with none the
  * first after it. One that a reference's name is bound to comes last. */
 static const struct python_call *last_of(const struct python *p,
@@ -57,7 +67,8 @@ static const struct python_call *last_of(const struct python *p,
             continue;
         if ((part == SCRIPT_MODEL && copies_weights(p, c)) || is_of_class(c, part))
             continue;
-        if (part == SCRIPT_MODEL && user_script_is_reference(c->target))
+        if (part == SCRIPT_MODEL &&
+            (user_script_is_reference(c->target) || is_saved(p, c)))
             reference = c;
         else
             best = c;

@@ -34,7 +34,8 @@ static const char *const names[] = {
 const char *const user_script_kept[] = {
     "block_size", "chunk_size", "context_*",  "max_*length", "MAX_LEN*",   "max_len",
     "*seq*_len*", "SEQ_LEN",    "BLOCK_SIZE", "ctx_len",     "cutoff_len", "*accum*",
-    "*ACCUM*",    "*grad_acc*", "*GRAD_ACC*", "*batch_size", "BATCH_SIZE", NULL,
+    "*ACCUM*",    "*grad_acc*", "*GRAD_ACC*", "*batch_size", "BATCH_SIZE", "cfg",
+    "conf",       "*config",    "CONFIG",     NULL,
 };
 
 /* What functions that join texts into blocks are given: partial(chunk, chunk_length=N). */
@@ -344,6 +345,34 @@ static const struct value *constant_of(const struct python *p, const char *name)
     return NULL;
 }
 
+/* A member of a document that the text loads, at any depth. */
+static const struct value *within(const struct value *v, const char *name, int deep)
+{
+    enum { DEEP_MAX = 4 };
+    const struct value_item *it = value_get(v, name);
+    if (it && it->value->kind == VALUE_INT)
+        return it->value;
+    const struct value *found = NULL;
+    bool opens = v && v->kind == VALUE_DICT && !v->text && deep < DEEP_MAX;
+    for (int32_t i = 0; opens && !found && i < v->n; i++)
+        found = within(v->items[i].value, name, deep + 1);
+    return found;
+}
+
+static const struct value *document_s(const struct python *p, const char *name)
+{
+    static const char *const documents[] = { "cfg",  "conf",   "config",
+                                             "args", "CONFIG", NULL };
+    const struct value *found = NULL;
+    for (int64_t i = 0; i < p->names.n && !found; i++)
+        if (names_listed(documents, p->names.v[i].name))
+            found = within(p->names.v[i].value, name, 0);
+    for (int64_t i = p->left.n; i-- > 0 && !found;)
+        if (names_listed(documents, p->left.v[i].name))
+            found = within(p->left.v[i].value, name, 0);
+    return found;
+}
+
 const struct value *user_script_usual(const struct python *p, const char *name)
 {
     const struct value *v = python_name(p, name);
@@ -353,6 +382,7 @@ const struct value *user_script_usual(const struct python *p, const char *name)
                                              : left_of(p, name);
     v = v ? v : field_of(p, name);
     v = v ? v : constant_of(p, name);
+    v = v ? v : document_s(p, name);
     return v && v->integer > 0 ? v : NULL;
 }
 

@@ -14,8 +14,8 @@ static bool names_any(const struct python_call *c, const char *const *parts)
 }
 
 /* Whether a value is the one that a name of the text has: the same one, not its like. */
-static bool is_named(const struct python *p, const struct value *v,
-                     const char *const *usual)
+bool user_script_is_named(const struct python *p, const struct value *v,
+                          const char *const *usual)
 {
     for (int32_t i = 0; p->parsed && i < p->parsed->n; i++)
         if (p->parsed->items[i].value == v)
@@ -42,7 +42,7 @@ static const struct value_item *argument_of(const struct python *p,
     for (int32_t i = 0; i < c->arguments->n; i++) {
         const struct value_item *it = &c->arguments->items[i];
         if (names_listed(usual, it->key) ||
-            (it->value->kind == VALUE_INT && is_named(p, it->value, usual)))
+            (it->value->kind == VALUE_INT && user_script_is_named(p, it->value, usual)))
             return it;
     }
     return NULL;

@@ -206,12 +206,19 @@ static int64_t member_of(const struct value *v, const char *const *names, int de
  * there is none. */
 static int64_t named(const struct python *p, const char *const *names)
 {
+    static const char *const settings[] = { "config", "cfg", "conf", NULL };
     int64_t found = 0, own;
     for (int64_t i = 0; i < p->names.n; i++)
         if (names_listed(names, p->names.v[i].name) &&
             launch_whole(p->names.v[i].value, &own) && own > 0)
             return own;
     own = p->parsed ? member_of(p->parsed, names, WALK_MAX) : 0;
+    for (int64_t i = p->left.n; i-- > 0 && !own;)
+        if (names_listed(settings, p->left.v[i].name))
+            own = member_of(p->left.v[i].value, names, 0);
+    for (int64_t i = 0; i < p->names.n && !own; i++)
+        if (names_listed(settings, p->names.v[i].name))
+            own = member_of(p->names.v[i].value, names, 0);
     if (own)
         return own;
     for (int64_t i = 0; i < p->names.n; i++) {
@@ -243,7 +250,8 @@ static void take_added_layers(struct parts *s)
     }
     if (s->s.layers || !lists || products % lists || products / lists > LAYERS_MAX)
         return;
-    s->s.layers = named(s->p, names) == products / lists ? products / lists : 0;
+    int64_t said = named(s->p, names), built = products / lists;
+    s->s.layers = said == built || (!said && built > 1) ? built : 0;
 }
 
 /* nn.TransformerEncoder(nn.TransformerEncoderLayer(512, 8, 2048), num_layers=6). */

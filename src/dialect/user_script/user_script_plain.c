@@ -119,9 +119,11 @@ static void take_full_precision(struct launch_context *t, const struct user_scri
     };
     struct value v = { .kind = VALUE_STRING, .line = line };
     const struct value_item from = { "PyTorch's default", line, &v };
-    if (g->parts[SCRIPT_BACKWARD] && !g->parts[SCRIPT_LIGHTNING] &&
-        !launch_has(t, at) && !launch_is_unresolved(t, at) &&
-        !mentions(g->python->text, words))
+    bool converts = g->parts[SCRIPT_LIGHTNING] || g->parts[SCRIPT_ENGINE] ||
+                    g->parts[SCRIPT_BOOSTER] || g->parts[SCRIPT_CHUNKED] ||
+                    g->parts[SCRIPT_ACCELERATOR];
+    if (g->parts[SCRIPT_BACKWARD] && !converts && !launch_has(t, at) &&
+        !launch_is_unresolved(t, at) && !mentions(g->python->text, words))
         launch_set(t, at, json_string("fp32"), &from);
 }
 
