@@ -74,7 +74,7 @@ static bool imports_rank(struct python_parser *r)
             continue;
         text =
             m->text(m->of, r->p->arena, arena_strndup(r->p->arena, s + 5, len), &path);
-        if (text && asks_rank(text))
+        if (text && asks_rank(text) && !strstr(text, "__main__"))
             return true;
     }
     return false;

@@ -199,7 +199,7 @@ static struct value *known_call(struct python_parser *r, const char *path,
                                                  "H4ArgumentParser", NULL };
     const char *last = python_last_part(path);
     const struct value *first = value_member(arguments, "0");
-    struct python_function *f = python_function(r, path);
+    struct python_function *f = python_function(r, python_own_class(r, path));
     if (f)
         return python_inline(r, f, arguments, line);
     struct value *method = own_method(r, path, arguments, line);
@@ -266,7 +266,8 @@ static struct value *value_of_call(struct python_parser *r, const char *path,
 {
     const char *last = python_last_part(function);
     python_start_function(r, last, arguments, line);
-    struct value *given = x ? python_object_call(r, x, last, arguments, line) : NULL;
+    struct value *given = x ? python_class_call(r, x, last, arguments, line) : NULL;
+    given = given || !x ? given : python_object_call(r, x, last, arguments, line);
     if (given)
         return given;
     if (x && strcmp(function, PYTHON_ENVIRONMENT ".get") != 0)

@@ -87,6 +87,26 @@ static bool gives_settings(const char *name)
     return names_within(parts, name);
 }
 
+/* The text of a function's module, and of a method its class's; *dot is before the rest of
+ * its name. */
+static const char *text_at(struct python_parser *r, const char *function,
+                           const char **dot, const char **path)
+{
+    const struct python_modules *m = r->wanted->modules;
+    size_t n = (size_t)(*dot - function);
+    const char *outer = arena_strndup(r->p->arena, function, n);
+    const char *text = m->text(m->of, r->p->arena, outer, path);
+    const char *class = text ? NULL : strrchr(outer, '.');
+    if (!class)
+        return text;
+    n = (size_t)(class - outer);
+    text = m->text(m->of, r->p->arena, arena_strndup(r->p->arena, outer, n), path);
+    if (!text || !python_has_class(text, class + 1))
+        return NULL;
+    *dot = function + n;
+    return text;
+}
+
 struct value *python_foreign_call(struct python_parser *r, const char *function,
                                   const struct value *arguments, int64_t line)
 {
@@ -96,14 +116,13 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
     if (!m || !dot || *m->left <= 0 || m->deep >= FOREIGN_DEPTH_MAX || arguments->gap ||
         !r->wanted->calls[0])
         return NULL;
-    const char *text =
-        m->text(m->of, r->p->arena,
-                arena_strndup(r->p->arena, function, (size_t)(dot - function)), &path);
-    bool class = text && python_has_class(text, dot + 1);
-    bool says = text && (python_makes(text) || parses(text) || asks(text) ||
-                         gives_settings(dot + 1));
+    const char *text = text_at(r, function, &dot, &path), *of = dot + 1;
+    bool method = text && strchr(of, '.');
+    bool class = text && !method && python_has_class(text, of);
+    bool says = text && (method || python_makes(text) || parses(text) || asks(text) ||
+                         gives_settings(of));
     if (!says ||
-        (!class && !strstr(text, arena_printf(r->p->arena, "def %s(", dot + 1))))
+        (!class && !method && !strstr(text, arena_printf(r->p->arena, "def %s(", of))))
         return NULL;
     struct value *bound = python_new(r, VALUE_DICT, line), *v = NULL;
     struct python_modules inner = *m;

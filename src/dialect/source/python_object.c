@@ -68,6 +68,35 @@ static struct value *keep_names(struct python_parser *r, struct value *x,
     return python_new(r, VALUE_NONE, line);
 }
 
+/* The class that a name is bound to, as "cls" of a method that is called on it; else the
+ * name. */
+const char *python_own_class(struct python_parser *r, const char *name)
+{
+    const struct value *v = strcmp(name, "cls") == 0 ? python_find(r, name) : NULL;
+    return v && v->kind == VALUE_DICT && v->text ? v->text : name;
+}
+
+/* Config.small(...): a method that is called on a class of the text, or of a module. */
+struct value *python_class_call(struct python_parser *r, struct value *x,
+                                const char *name, const struct value *arguments,
+                                int64_t line)
+{
+    const char *class = x->kind == VALUE_DICT ? x->text : NULL;
+    const struct python_function *f = class ? python_function(r, class) : NULL;
+    if (!class || python_find(r, class) != x)
+        return NULL;
+    struct python_function *m = f && f->fields && f->methods < r->functions.n
+                                    ? method_of(r, f - r->functions.v, name)
+                                    : NULL;
+    if (m)
+        return python_call_method(r, m, x, arguments, line);
+    const char *path = python_class_path(r, class);
+    return path != class ? r->foreign_call(
+                               r, arena_printf(r->p->arena, "%s.%s", path, name),
+                               arguments, line)
+                         : NULL;
+}
+
 struct value *python_object_call(struct python_parser *r, struct value *x,
                                  const char *name, const struct value *arguments,
                                  int64_t line)
@@ -120,5 +149,10 @@ struct value *python_instance(struct python_parser *r, struct python_function *o
         else if (at < v->n)
             v->items[at].value = it->value;
     }
+    /* of a dataclass, what is computed of its fields (dataclasses.py) */
+    struct python_function *post = method_of(r, class, "__post_init__");
+    if (post)
+        python_call_method(r, post, v, python_new(r, VALUE_DICT, arguments->line),
+                           arguments->line);
     return v;
 }

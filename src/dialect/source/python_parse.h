@@ -319,6 +319,10 @@ struct value *python_inline(struct python_parser *r, struct python_function *f,
                             const struct value *arguments, int64_t line);
 /* What x.name(...) gives of an object of a class of the text that has an __init__: what
  * its method does; NULL: it is no such object, or a dictionary's method. */
+struct value *python_class_call(struct python_parser *r, struct value *x,
+                                const char *name, const struct value *arguments,
+                                int64_t line);
+const char *python_own_class(struct python_parser *r, const char *name);
 struct value *python_object_call(struct python_parser *r, struct value *x,
                                  const char *name, const struct value *arguments,
                                  int64_t line);

@@ -417,6 +417,7 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     user_script_ask_optimizer(t, g);
     user_script_take_text(t, g);
     user_script_take_accumulation(t, g);
+    user_script_divide_batch(t, g);
     user_script_take_lengths(t, g);
     user_script_note_unsloth(t, g);
     user_script_take_kernels(t, g);

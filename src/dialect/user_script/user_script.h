@@ -233,6 +233,8 @@ bool user_script_is_named(const struct python *p, const struct value *v,
                           const char *const *usual);
 bool user_script_is_own_loader(const struct python_call *c);
 void user_script_put_loader(struct user_script *g, struct arena *arena);
+/* A loader's batch that is the program's batch times its microbatches is divided. */
+void user_script_divide_batch(struct launch_context *t, const struct user_script *g);
 void user_script_note_loader(struct launch_context *t, const struct user_script *g);
 void user_script_take_loop(struct launch_context *t, const struct user_script *g);
 void user_script_ask_weights(struct launch_context *t, const struct user_script *g);
@@ -313,6 +315,11 @@ void user_script_add_written(struct launch_context *t, const struct launch_comma
                              struct value *given);
 /* Options from the n-th on are none of the training's: the document's keys are. */
 void user_script_drop_from(struct user_script *g, const struct value *given, int32_t n);
+/* Gives a program that has an argument --config of its own the name of the document, which
+ * it reads by itself, too; true: it does. Without one of the words that were gathered. */
+bool user_script_give_document(struct launch_context *t, const struct launch_command *c,
+                               struct value *given);
+void user_script_drop_word(struct user_script *g, const char *key);
 extern const char *const user_script_guesses[];
 /* user_script_cli.c: whether a document is LightningCLI's; its calls, gathered. */
 bool user_script_recognises_cli(const struct value *root);

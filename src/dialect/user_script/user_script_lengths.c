@@ -362,6 +362,7 @@ static const struct value *within(const struct value *v, const char *name, int d
 static const struct value *document_s(const struct python *p, const char *name)
 {
     static const char *const documents[] = { "cfg",  "conf",   "config",
+                                             "data", "dm",     "datamodule",
                                              "args", "CONFIG", NULL };
     const struct value *found = NULL;
     for (int64_t i = 0; i < p->names.n && !found; i++)

@@ -2,6 +2,7 @@
  *
  * torch/utils/data/dataloader.py (PyTorch 2.8). */
 #include "base/names.h"
+#include "config/pointer.h"
 #include "dialect/user_script/user_script.h"
 
 #include <string.h>
@@ -78,6 +79,32 @@ void user_script_put_loader(struct user_script *g, struct arena *arena)
         const struct value_item *it = argument_of(g->python, c, words[i].usual);
         if (it && user_script_is_own_loader(c))
             user_script_put(g, arena, words[i].key, it->line, it->value, false);
+    }
+}
+
+void user_script_divide_batch(struct launch_context *t, const struct user_script *g)
+{
+    static const char at[] = "/training/micro_batch_size",
+                      steps_at[] = "/training/gradient_accumulation_steps";
+    int64_t n = json_integer_value(pointer_get(t->tree, at)),
+            steps = json_integer_value(pointer_get(t->tree, steps_at));
+    if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS])
+        return;
+    for (const char *const *name = user_script_batches; *name && steps > 1; name++) {
+        const struct value *own = value_member(g->python->parsed, *name);
+        own = own && own->kind == VALUE_INT ? own : user_script_usual(g->python, *name);
+        if (!own || own->integer < 1 || own->integer >= n || own->integer * steps != n)
+            continue;
+        int64_t line = own->line < 0 ? -own->line : own->line;
+        struct value v = { .kind = VALUE_INT, .line = g->line ? g->line : line };
+        const struct value_item from = { *name, v.line, &v };
+        launch_forget(t, at);
+        launch_set(t, at, json_integer((json_int_t)own->integer), &from);
+        launch_note(
+            t->l, v.line, DIAG_ASSUMED,
+            "the loader gives %lld sequences, which are %lld microbatches of %s",
+            (long long)n, (long long)steps, *name);
+        return;
     }
 }
 

@@ -287,10 +287,11 @@ static bool take_library_s(struct parts *s)
 
 static void take_heads(struct parts *s)
 {
-    static const char *const names[] = { "n_head",        "n_heads",
-                                         "num_heads",     "num_attention_heads",
-                                         "nhead",         "heads",
-                                         "n_local_heads", NULL };
+    static const char *const names[] = {
+        "n_head",    "n_heads",         "num_heads",     "num_attention_heads",
+        "nhead",     "heads",           "n_local_heads", "num_q_heads",
+        "n_q_heads", "num_query_heads", "n_query_heads", NULL
+    };
     for (int64_t i = 0; i < s->p->modules.n && s->attentions; i++)
         if (is_named(&s->p->modules.v[i], "MultiheadAttention"))
             s->sound &= size_of(&s->p->modules.v[i], "num_heads", 1, &s->s.heads);
