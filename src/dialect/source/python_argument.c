@@ -159,6 +159,45 @@ static bool asks_training(struct python_parser *r, const char *name)
     return asks;
 }
 
+/* Whether a word of the command may be an argument that has no option's name. */
+static bool has_bare_word(const struct python_parser *r)
+{
+    const struct value *words = r->wanted->words;
+    bool after = false; /* an option, whose value it is */
+    for (int32_t i = 1; words && i < words->n; i++) {
+        const struct value *w = words->items[i].value;
+        bool option = w->kind == VALUE_STRING && *w->text == '-';
+        if (!option && !after)
+            return true;
+        after = option && !strchr(w->text, '=');
+    }
+    return false;
+}
+
+/* What the command gives an argument, as its words say it; NULL: nothing. */
+static struct value *given_of(struct python_parser *r, const struct value *arguments,
+                              const char *name, bool sets, const struct value *action)
+{
+    const struct value *first = value_member(arguments, "0"),
+                       *type = value_member(arguments, "type");
+    struct value *v = python_given(r, name);
+    v = v ? v : any_given(r, arguments);
+    v = v ? v : any_short_given(r, arguments, sets, action);
+    /* argparse.BooleanOptionalAction */
+    if (!v && action && action->kind != VALUE_STRING &&
+        python_given(r, arena_printf(r->p->arena, "no_%s", name)))
+        v = python_bool(r, -1, false);
+    bool bare = first && first->kind == VALUE_STRING && *first->text != '-';
+    if (!v && bare && has_bare_word(r))
+        v = python_unknown(r, -1, "%.60s is an argument of the script without a name",
+                           name);
+    /* lambda x: x == "true" makes what such a word looks like */
+    if (v && v->kind != VALUE_BOOL && type && type->kind == VALUE_UNKNOWN &&
+        type->why && strstr(type->why, "lambda"))
+        v = python_unknown(r, -1, "a function makes --%.60s of a word", name);
+    return v;
+}
+
 /* parser.add_argument("--lr", type=float, default=1e-4): args.lr is the default. */
 void python_add_argument(struct python_parser *r, const struct value *arguments,
                          int64_t line)
@@ -170,9 +209,7 @@ void python_add_argument(struct python_parser *r, const struct value *arguments,
                 strncmp(action->text, "store_", 6) == 0;
     if (!name)
         return;
-    struct value *v = python_given(r, name);
-    v = v ? v : any_given(r, arguments);
-    v = v ? v : any_short_given(r, arguments, sets, action);
+    struct value *v = given_of(r, arguments, name, sets, action);
     v = v       ? v
         : given ? (struct value *)(uintptr_t)given
         : sets && strcmp(action->text, "store_const") != 0
@@ -224,13 +261,63 @@ static void complete(struct python_parser *r)
     }
 }
 
+void python_set_defaults(struct python_parser *r, const struct value *arguments,
+                         int64_t line)
+{
+    if (!r->parsed)
+        r->parsed = python_new(r, VALUE_DICT, line);
+    for (int32_t i = 0; i < arguments->n && !r->limit; i++) {
+        const struct value_item *it = &arguments->items[i];
+        const struct value *now = value_member(r->parsed, it->key);
+        if (!now || now->line >= 0) /* of the text, and not of the command */
+            python_put(r, r->parsed, it->key, it->line, it->value);
+    }
+    for (int32_t i = 0; arguments->gap && i < r->parsed->n && !r->limit; i++)
+        if (r->parsed->items[i].value->line >= 0)
+            r->parsed->items[i].value =
+                python_unknown(r, line, "set_defaults() is given what is not known");
+}
+
+/* parse_args(["--lr", "1e-4", "--bf16"]): the text's own words. */
+static void take_words(struct python_parser *r, struct value *parsed,
+                       const struct value *words)
+{
+    for (int32_t i = 0; i < words->n && !r->limit; i++) {
+        const struct value *w = words->items[i].value,
+                           *next = i + 1 < words->n ? words->items[i + 1].value : NULL;
+        if (w->kind != VALUE_STRING || strncmp(w->text, "--", 2) != 0)
+            continue;
+        const char *equals = strchr(w->text, '=');
+        char *name = arena_strndup(r->p->arena, w->text + 2,
+                                   equals ? (size_t)(equals - w->text) - 2
+                                          : strlen(w->text) - 2);
+        for (char *c = name; *c; c++)
+            *c = *c == '-' ? '_' : *c;
+        const struct value *now = value_member(parsed, name);
+        bool valued = !equals && next &&
+                      (next->kind != VALUE_STRING || strncmp(next->text, "--", 2) != 0);
+        struct value *v =
+            equals   ? typed_text(r, w->line, equals + 1)
+            : valued ? typed(r, next, 0)
+                     : python_bool(r, w->line,
+                                   !(now && now->kind == VALUE_BOOL && now->integer));
+        v->line = w->line;
+        python_put(r, parsed, name, w->line, v);
+        i += valued;
+    }
+}
+
 /* args = parser.parse_args() */
 struct value *python_parse_args(struct python_parser *r, const char *method,
-                                int64_t line)
+                                const struct value *arguments, int64_t line)
 {
     complete(r);
     struct value *v = r->parsed ? python_copy(r, r->parsed)
                                 : python_unknown(r, line, "parse_args() is a call");
+    const struct value *own = value_member(arguments, "0");
+    own = own ? own : value_member(arguments, "args");
+    if (own && own->kind == VALUE_LIST && !own->gap && v->kind == VALUE_DICT)
+        take_words(r, v, own);
     if (r->parsed && !r->parsed_noted && !r->wanted->given)
         python_note(r, line,
                     "the script's own arguments are taken to be their defaults");

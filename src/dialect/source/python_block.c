@@ -1,11 +1,10 @@
 /* Blocks of Python source: lines by their indentation, branches and loops. */
-#include "base/names.h"
-#include "dialect/source/python_parse.h"
+#include "dialect/source/python_block.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { BLOCKS_MAX = 60, WORD_MAX = 8 };
+enum { BLOCKS_MAX = 60 };
 
 /* Lines ---------------------------------------------------------------------------- */
 
@@ -35,33 +34,49 @@ static void read_statement(struct python_parser *r, int64_t column);
 
 static void read_suite(struct python_parser *r, int64_t column, bool taken);
 
-/* Whether a line that cannot be read heads a block: "if a b:". */
-static bool heads_block(const struct python_parser *r)
+enum heads { HEADS_NOTHING, HEADS_BRANCH, HEADS_LOOP, HEADS_SUITE };
+
+/* What a line heads that cannot be read: "if a b:". */
+static enum heads heads_of(const struct python_parser *r)
 {
-    static const char *const words[] = { "if",    "elif", "else",  "for",
-                                         "while", "with", "try",   "except",
-                                         "match", "case", "async", NULL };
-    char word[WORD_MAX];
+    static const struct {
+        const char *word;
+        enum heads heads;
+    } rows[] = { { "if", HEADS_BRANCH },   { "elif", HEADS_BRANCH },
+                 { "else", HEADS_BRANCH }, { "except", HEADS_BRANCH },
+                 { "case", HEADS_BRANCH }, { "match", HEADS_BRANCH },
+                 { "for", HEADS_LOOP },    { "while", HEADS_LOOP },
+                 { "async", HEADS_SUITE }, { "with", HEADS_SUITE },
+                 { "try", HEADS_SUITE } };
     const char *s = r->lex.s + r->lex.i, *end = r->lex.s + r->lex.n;
     s += strspn(s, " \t\f\r");
     size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz"), length = strcspn(s, "\n");
     length = s + length > end ? (size_t)(end - s) : length;
-    snprintf(word, sizeof(word), "%.*s", (int)(n < WORD_MAX ? n : 0), s);
     while (length && strchr(" \t\r", s[length - 1]))
         length--;
-    return length && s[length - 1] == ':' && names_listed(words, word);
+    for (size_t i = 0;
+         length && s[length - 1] == ':' && i < sizeof(rows) / sizeof(*rows); i++)
+        if (n == strlen(rows[i].word) && strncmp(s, rows[i].word, n) == 0)
+            return rows[i].heads;
+    return HEADS_NOTHING;
 }
 
-/* The block below such a line: it may run. */
-static void read_below(struct python_parser *r, int64_t column, int64_t line)
+static bool read_unsure(struct python_parser *r, int64_t column);
+
+/* The block below such a line: of a condition it may run. */
+static void read_below(struct python_parser *r, enum heads heads, int64_t column,
+                       int64_t line)
 {
     struct python_choice c = { .left = 1 };
-    if (r->limit || python_next_line(r) <= column)
+    if (heads == HEADS_NOTHING || r->limit || python_next_line(r) <= column)
         return;
     snprintf(c.why, sizeof(c.why), "line %" PRId64 ", on which it depends, is not read",
              line);
     r->t = (struct python_token) { .kind = TOKEN_NEWLINE, .line = line };
-    python_read_branch(r, &c, -1, column);
+    if (heads == HEADS_LOOP)
+        read_unsure(r, column);
+    else
+        python_read_branch(r, &c, heads == HEADS_BRANCH ? -1 : 1, column);
     python_end_choice(r, &c);
 }
 
@@ -90,11 +105,10 @@ static void read_line(struct python_parser *r, int64_t column)
     }
     start.work = r->lex.work;
     r->lex = start;
-    bool heads = !r->stop && heads_block(r);
+    enum heads heads = r->stop ? HEADS_NOTHING : heads_of(r);
     python_skip_line(r);
     r->failed = false;
-    if (heads)
-        read_below(r, column, line);
+    read_below(r, heads, column, line);
 }
 
 void python_lines(struct python_parser *r, int64_t column)

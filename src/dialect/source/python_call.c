@@ -215,7 +215,9 @@ static struct value *known_call(struct python_parser *r, const char *path,
     if (strcmp(last, "add_argument") == 0)
         python_add_argument(r, arguments, line);
     if (strcmp(last, "parse_args") == 0 || strcmp(last, "parse_known_args") == 0)
-        return python_parse_args(r, last, line);
+        return python_parse_args(r, last, arguments, line);
+    if (strcmp(last, "set_defaults") == 0)
+        python_set_defaults(r, arguments, line);
     /* others of that name are made of classes (open-instruct's ArgumentParserPlus) */
     bool of_classes = strstr(last, "ArgumentParser") && first &&
                       (first->kind == VALUE_LIST || first->kind == VALUE_DICT);

@@ -1,5 +1,5 @@
 /* match and case of Python source: the first case whose pattern fits is taken. */
-#include "dialect/source/python_parse.h"
+#include "dialect/source/python_block.h"
 
 #include <inttypes.h>
 #include <stdio.h>

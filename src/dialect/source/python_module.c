@@ -121,9 +121,13 @@ static bool read_module(struct python_parser *r, const char *name, int64_t line)
     if (!text)
         return false;
     struct python_modules inner = *m;
-    struct python_wanted wanted = {
-        .calls = none, .same = none, .gpu = r->wanted->gpu, .modules = &inner
-    };
+    struct python_wanted wanted = { .calls = none,
+                                    .same = none,
+                                    .modules = &inner,
+                                    .given = r->wanted->given,
+                                    .words = r->wanted->words,
+                                    .environment = r->wanted->environment,
+                                    .gpu = r->wanted->gpu };
     struct err err = { 0 };
     int nested = NESTED_MAX; /* what a module imports takes nothing of the text's own */
     inner.left = m->deep ? m->left : &nested;

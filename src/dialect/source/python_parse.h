@@ -124,19 +124,6 @@ struct python_branches {
     VEC(struct python_outcome) outcomes;
 };
 
-enum { PYTHON_WHY_MAX = 160 };
-
-/* if, elif, else under way, or cases. */
-struct python_choice {
-    struct python_branches branches;
-    bool begun;
-    int left;      /* whether no branch was taken so far; -1: not known; 1 at first */
-    int64_t every; /* its condition's remainder is of that; 0, -1 as of calls */
-    const char
-        *condition; /* the last that is not known, as it is written; NULL: none */
-    char why[PYTHON_WHY_MAX];
-};
-
 enum python_stop {
     PYTHON_GOES_ON,
     PYTHON_CONTINUE,
@@ -285,19 +272,6 @@ void python_simple(struct python_parser *r);
 /* Lines that begin beyond a column; -1 takes all up to the end or a prompt. */
 void python_lines(struct python_parser *r, int64_t column);
 
-/* Over blank lines and comments to the next that says something, the lexer at its first
- * character: its column, -1 at a prompt and at the end. */
-int64_t python_next_line(struct python_parser *r);
-/* Over ":"; anything else fails. */
-void python_expect_colon(struct python_parser *r);
-/* The suite at the parser, taken for sure (1), not (0), or perhaps (-1). */
-void python_read_branch(struct python_parser *r, struct python_choice *c, int truth,
-                        int64_t column);
-/* After the last of them. */
-void python_end_choice(struct python_parser *r, struct python_choice *c);
-/* "match" subject ":" and its cases; false: the word is a name, the parser at it. */
-bool python_match(struct python_parser *r, int64_t column);
-
 /* The function or class of that name, or NULL. */
 struct python_function *python_function(struct python_parser *r, const char *name);
 /* What a class of the text, or of a module that is read, derives from, by way of others;
@@ -429,7 +403,10 @@ bool python_is_dtype(const char *path);
 void python_add_argument(struct python_parser *r, const struct value *arguments,
                          int64_t line);
 struct value *python_parse_args(struct python_parser *r, const char *method,
-                                int64_t line);
+                                const struct value *arguments, int64_t line);
+/* parser.set_defaults(lr=1e-3), of what the command does not give. */
+void python_set_defaults(struct python_parser *r, const struct value *arguments,
+                         int64_t line);
 /* Whether an object's class parses the command by itself (typed-argument-parser 1.10). */
 bool python_parses_itself(struct python_parser *r, const struct value *object);
 /* One of a class of fields, as defaults and what was given say it: tyro.cli(A). */
@@ -440,6 +417,10 @@ struct value *python_parse_class(struct python_parser *r, const struct value *cl
  * arguments; of anything else nothing. */
 void python_set_attribute(struct python_parser *r, const struct value *x,
                           const char *key, int64_t line, struct value *v);
+
+/* The argument by which the call was given that, whose result x is: trainer.args; NULL. */
+const struct value *python_given_to(const struct python_parser *r,
+                                    const struct value *x, const char *name);
 
 /* HfArgumentParser((A, B)), and what it parses into: A and B, as far as their fields'
  * defaults and what was given say it. */

@@ -45,16 +45,21 @@ static void record_attribute(struct python_parser *r, const struct python_target
     python_record(r, t->name, t->line, NULL, arguments);
 }
 
-/* args.max_steps = 10, of args = TrainingArguments(...). */
+/* args.max_steps = 10, of args = TrainingArguments(...); trainer.args.max_steps = 10, of
+ * trainer = Trainer(args=args). */
 static void set_of_call(struct python_parser *r, const struct python_target *t,
                         struct value *v)
 {
-    const char *dot = strchr(t->name, '.');
-    if (dot && !strchr(dot + 1, '.'))
-        python_set_attribute(r,
-                             python_find(r, arena_strndup(r->p->arena, t->name,
-                                                          (size_t)(dot - t->name))),
-                             dot + 1, t->line, v);
+    const char *dot = strchr(t->name, '.'), *second = dot ? strchr(dot + 1, '.') : NULL;
+    const struct value *x = dot ? python_find(r, arena_strndup(r->p->arena, t->name,
+                                                               (size_t)(dot - t->name)))
+                                : NULL;
+    if (second && x)
+        x = python_given_to(
+            r, x, arena_strndup(r->p->arena, dot + 1, (size_t)(second - dot) - 1));
+    dot = second ? second : dot;
+    if (x && !strchr(dot + 1, '.'))
+        python_set_attribute(r, x, dot + 1, t->line, v);
 }
 
 static void assign(struct python_parser *r, const struct python_target *t,

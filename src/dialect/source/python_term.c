@@ -421,8 +421,8 @@ static struct value *read_postfix(struct python_parser *r, struct value *v)
         return bound;
     bool parses = name && strcmp(name, "parse_args") == 0;
     if (parses && v->kind == VALUE_UNKNOWN)
-        return python_parse_args(r, name, line); /* get_parser().parse_args() */
-    if (parses && python_parses_itself(r, v))    /* Args().parse_args() */
+        return python_parse_args(r, name, NULL, line); /* get_parser().parse_args() */
+    if (parses && python_parses_itself(r, v))          /* Args().parse_args() */
         return python_parse_class(r, v, line);
     bool read = !python_stopped(r);
     /* TrainingClient().create_job(...) */

@@ -449,6 +449,15 @@ void python_set_attribute(struct python_parser *r, const struct value *x,
     }
 }
 
+const struct value *python_given_to(const struct python_parser *r,
+                                    const struct value *x, const char *name)
+{
+    for (int64_t i = r->p->calls.n; i-- > 0;)
+        if (r->p->calls.v[i].result == x)
+            return value_member(r->p->calls.v[i].arguments, name);
+    return NULL;
+}
+
 struct python_function *python_function(struct python_parser *r, const char *name)
 {
     for (int64_t i = r->functions.n; i-- > 0;)

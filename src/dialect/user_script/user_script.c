@@ -334,12 +334,19 @@ static void name_unsure(struct launch_context *t, const struct user_script *g)
         const struct python_call *c = g->parts[part];
         bool asked = c && (part == SCRIPT_CHECKPOINTED || part == SCRIPT_RECOMPUTED) &&
                      user_script_is_chosen(c);
-        if (c && c->unsure && !asked)
+        if (c && c->unsure && !asked && part != SCRIPT_UNCHECKPOINTED)
             launch_note(t->l, g->line ? g->line : c->line, DIAG_ASSUMED,
                         "%.80s(...) of line %lld is under a condition that is not "
                         "known, and is taken to be called",
                         c->function, (long long)c->line);
     }
+    const struct python_call *off = g->parts[SCRIPT_UNCHECKPOINTED];
+    if (off && off->unsure && g->parts[SCRIPT_CHECKPOINTED])
+        launch_note(
+            t->l, g->line ? g->line : off->line, DIAG_ASSUMED,
+            "%.80s(...) of line %lld is under a condition that is not known, and "
+            "is taken not to be called",
+            off->function, (long long)off->line);
 }
 
 /* os.environ["NCCL_P2P_DISABLE"] = "1" of the text; what is set outside is known. */
@@ -384,6 +391,9 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     }
     ask_command(t, g);
     ask_own(t, g);
+    if (g->n_trainers > 1)
+        launch_note(t->l, v.line, DIAG_ASSUMED, "the last of %d trainers is taken",
+                    g->n_trainers);
     name_unsure(t, g);
     take_environment(t, g);
     user_script_take_model(t, g);

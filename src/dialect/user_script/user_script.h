@@ -87,13 +87,14 @@ enum user_script_part {
     SCRIPT_DIVERGED,  /* F.kl_div(...): of distillation */
     SCRIPT_SAMPLED,   /* model.generate(...) */
     SCRIPT_SET_TRAINING, /* args.set_training(batch_size=...) of the Trainer's arguments */
-    SCRIPT_SET_LOADER,    /* args.set_dataloader(train_batch_size=...) */
-    SCRIPT_SET_OPTIMIZER, /* args.set_optimizer(name=...) */
-    SCRIPT_PICTURES,      /* timm.create_model("vit_base_patch16_224") */
-    SCRIPT_OWN_LOADER,    /* def get_train_dataloader(self), of a trainer's class */
-    SCRIPT_ATTENDS,       /* replace_llama_attn_with_flash_attn() */
-    SCRIPT_CONTINUED,     /* PeftModel.from_pretrained(...): adapters that are there */
-    SCRIPT_BODY,          /* AutoModel.from_pretrained(...): without a head */
+    SCRIPT_SET_LOADER,     /* args.set_dataloader(train_batch_size=...) */
+    SCRIPT_SET_OPTIMIZER,  /* args.set_optimizer(name=...) */
+    SCRIPT_PICTURES,       /* timm.create_model("vit_base_patch16_224") */
+    SCRIPT_OWN_LOADER,     /* def get_train_dataloader(self), of a trainer's class */
+    SCRIPT_ATTENDS,        /* replace_llama_attn_with_flash_attn() */
+    SCRIPT_UNCHECKPOINTED, /* gradient_checkpointing_disable() */
+    SCRIPT_CONTINUED,      /* PeftModel.from_pretrained(...): adapters that are there */
+    SCRIPT_BODY,           /* AutoModel.from_pretrained(...): without a head */
     SCRIPT_PARTS
 };
 

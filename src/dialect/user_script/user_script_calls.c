@@ -271,6 +271,7 @@ static void choose_all(struct user_script *g)
     choose(g, SCRIPT_METHOD, NULL);
     choose(g, SCRIPT_PREPARED, NULL);
     choose(g, SCRIPT_CHECKPOINTED, NULL);
+    choose(g, SCRIPT_UNCHECKPOINTED, NULL);
     choose(g, SCRIPT_ACCELERATOR, NULL);
     choose(g, SCRIPT_STARTED, NULL);
     choose(g, SCRIPT_REMOTE, NULL);
@@ -292,6 +293,23 @@ static void put_part(struct user_script *g, struct arena *arena,
                     strcmp(key, "model_name_or_path") == 0;
         if (key[0] && !(key[0] >= '0' && key[0] <= '9') && !made)
             user_script_put(g, arena, key, it->line, it->value, false);
+    }
+}
+
+/* args.set_training(batch_size=4) and its kin replace what args were made with; what
+ * set_training is not given goes back to its defaults (transformers/training_args.py,
+ * 4.57). */
+static void put_setters(struct user_script *g, struct arena *arena)
+{
+    static const char *const ones[] = { "gradient_accumulation_steps",
+                                        "per_device_train_batch_size" };
+    const struct python_call *c = g->parts[SCRIPT_SET_TRAINING];
+    for (int part = SCRIPT_SET_TRAINING; part <= SCRIPT_SET_OPTIMIZER; part++)
+        put_part(g, arena, (enum user_script_part)part);
+    for (int i = 0; c && !c->arguments->gap && i < 2; i++) {
+        struct value *v = value_new(arena, VALUE_INT, c->line, 0);
+        v->integer = i ? 8 : 1;
+        user_script_put(g, arena, ones[i], c->line, v, false);
     }
 }
 
@@ -477,9 +495,11 @@ static void put_recomputed(struct user_script *g, struct arena *arena,
 static void put_switches(struct user_script *g, struct arena *arena)
 {
     const struct python_call *on = g->parts[SCRIPT_CHECKPOINTED],
+                             *off = g->parts[SCRIPT_UNCHECKPOINTED],
                              *prepared = g->parts[SCRIPT_PREPARED];
     const struct value *mixed =
         user_script_given(g->parts[SCRIPT_ACCELERATOR], "mixed_precision", "");
+    on = on && off && !off->unsure && off->line > on->line ? NULL : on;
     put_recomputed(g, arena, on ? on : g->parts[SCRIPT_RECOMPUTED]);
     user_script_put_kernels(g, arena);
     user_script_put_loader(g, arena);
@@ -496,20 +516,34 @@ static void put_switches(struct user_script *g, struct arena *arena)
         user_script_put_true(g, arena, mixed->text, mixed->line, true);
 }
 
+/* Trainers of the text; a function that is called twice makes one, a loop several. */
+static int count_trainers(const struct python *p)
+{
+    int n = 0;
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        bool again = false;
+        for (int64_t k = 0; k < i; k++)
+            again |= p->calls.v[k].line == c->line && !c->loops;
+        n += user_script_part_of(c) == SCRIPT_TRAINER && !again;
+    }
+    return n;
+}
+
 void user_script_gather(struct user_script *g, struct arena *arena,
                         const struct python *p)
 {
     *g = (struct user_script) { .python = p,
                                 .words = value_new(arena, VALUE_DICT, 1, 0) };
     choose_all(g);
-    for (int64_t i = 0; i < p->calls.n; i++)
-        g->n_trainers += user_script_part_of(&p->calls.v[i]) == SCRIPT_TRAINER;
+    g->n_trainers = count_trainers(p);
     const struct value *model =
         user_script_given(g->parts[SCRIPT_TRAINER], "model", "0");
     if (model && model->kind == VALUE_STRING)
         user_script_put(g, arena, "model_name_or_path", model->line,
                         (struct value *)(uintptr_t)model, false);
     put_loose_base(g, arena);
+    put_setters(g, arena);
     for (int part = 0; part < SCRIPT_PARTS; part++)
         put_part(g, arena, (enum user_script_part)part);
     user_script_name_whisper(g, arena);

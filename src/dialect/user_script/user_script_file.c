@@ -131,9 +131,6 @@ void user_script_read(struct launch_context *t, const struct dialect_input *in)
     }
     if (!g.parts[SCRIPT_MODEL])
         peft_ask_imported(t, launch_last_part(t->l->file), c->line);
-    if (g.n_trainers > 1)
-        launch_note(t->l, c->line, DIAG_ASSUMED, "the last of %d trainers is taken",
-                    g.n_trainers);
     if (user_script_refuses_second(t, &g, NULL, t->l->file))
         return;
     user_script_take(t, &g);

@@ -1,0 +1,3 @@
+import os
+
+BATCH = int(os.environ.get("BATCH", 1))
