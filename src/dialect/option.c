@@ -143,7 +143,7 @@ json_t *dialect_constant(const struct dialect_option *o)
 static void take_switch(struct launch_context *t, const struct dialect_option *o,
                         const struct value_item *it)
 {
-    bool on = o->kind == DIALECT_FLAG || launch_true(it->value);
+    bool on = o->kind == DIALECT_FLAG || launch_switch(t, o->pointer, it, false);
     if (on)
         launch_set(t, o->pointer, dialect_constant(o), it);
     else if (strcmp(o->pointer, "/training/activation_checkpointing") == 0 &&

@@ -244,8 +244,8 @@ bool launch_true(const struct value *v)
 bool launch_switch(struct launch_context *t, const char *pointer,
                    const struct value_item *it, bool otherwise)
 {
-    static const char *const words[] = { "true", "yes", "t", "y", "1", "false",
-                                         "no",   "f",   "n", "0", "",  NULL };
+    static const char *const words[] = { "true", "yes", "t", "y", "1",    "false", "no",
+                                         "f",    "n",   "0", "",  "none", NULL };
     if (!it || it->value->kind == VALUE_NONE)
         return otherwise;
     bool truth = it->value->kind == VALUE_BOOL || it->value->kind == VALUE_INT;

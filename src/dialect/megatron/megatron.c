@@ -298,9 +298,25 @@ void megatron_take_job(struct launch_context *t, const struct launch_command *c)
     take_stack(t, c);
 }
 
+/* "--swiglu false": argparse has no value for it, and a fork's own may mean it off. */
+static void name_valued_flags(struct launch_context *t, const struct launch_command *c)
+{
+    for (int32_t i = 0; i < c->options.n; i++) {
+        const struct value_item *it = &c->options.items[i];
+        if (it->value->kind == VALUE_STRING && megatron_is_flag(it->key) &&
+            strncmp(it->key, "--use-", 6) != 0)
+            launch_note(
+                t->l, it->line, DIAG_ASSUMED,
+                "%.60s takes no value in Megatron-LM: \"%.40s\" is left out, and "
+                "it is taken to be given",
+                it->key, it->value->text);
+    }
+}
+
 void megatron_read(struct launch_context *t, const struct dialect_input *in)
 {
     const struct launch_command *c = in->command;
+    name_valued_flags(t, c);
     take_rows(t, c);
     megatron_settle_model(t, c);
     take_stack(t, c);

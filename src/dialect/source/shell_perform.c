@@ -166,15 +166,38 @@ printed(struct shell_machine *m, const struct shell_simple *c, struct shell_text
     return echo ? out : NULL;
 }
 
+/* Whether a command changes the file that its last word names: sed -i, yq -i, cp. */
+static bool changes_last(const struct shell_texts *w)
+{
+    static const char *const placing[] = { "sed", "perl", "yq", "awk", "gawk" },
+                             *const always[] = { "cp", "mv", "sponge" };
+    bool known = false;
+    for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+        if (shell_is(&w->v[0], always[i]))
+            return true;
+    for (size_t i = 0; i < sizeof(placing) / sizeof(placing[0]); i++)
+        known |= shell_is(&w->v[0], placing[i]);
+    for (int32_t i = 1; known && i < w->n - 1; i++) {
+        const struct shell_text *t = &w->v[i];
+        if (t->n < 2 || t->v[0].c != '-')
+            continue;
+        bool letters = t->v[1].c != '-';
+        struct shell_text head = { .v = t->v, .n = t->n < 11 ? t->n : 10 };
+        if ((letters && (t->v[1].c == 'i' || t->v[t->n - 1].c == 'i')) ||
+            shell_is(&head, "--in-place") || shell_is(&head, "--inplace"))
+            return true;
+    }
+    return false;
+}
+
 /* cat <<X >FILE, echo TEXT >FILE, tee FILE <<X, and >>FILE; sed -i, cp and mv. */
 static void write_files(struct shell_machine *m, const struct shell_simple *c)
 {
-    static const char *const changing[] = { "sed", "perl", "cp", "mv" };
     const struct shell_texts *w = &c->words;
     struct shell_text made = { 0 };
     const struct shell_text *text = printed(m, c, &made);
     int64_t line = c->to.has_document ? c->to.line : c->line;
-    bool tee = shell_is(&w->v[0], "tee"), changes = false;
+    bool tee = shell_is(&w->v[0], "tee");
     if (text)
         m->printed = shell_keep(m, text);
     if (c->to.has_file && text)
@@ -185,11 +208,7 @@ static void write_files(struct shell_machine *m, const struct shell_simple *c)
     for (int32_t i = 1; tee && i < w->n; i++)
         if (text && w->v[i].n && w->v[i].v[0].c != '-')
             add_file(m, c, shell_string(m, &w->v[i], false), text, line);
-    for (size_t i = 0; i < sizeof(changing) / sizeof(changing[0]); i++)
-        changes |= shell_is(&w->v[0], changing[i]);
-    bool place = w->n > 2 && w->v[1].n > 1 && w->v[1].v[0].c == '-' &&
-                 (w->v[1].v[1].c == 'i' || w->v[1].v[w->v[1].n - 1].c == 'i');
-    if (changes && (place || shell_is(&w->v[0], "cp") || shell_is(&w->v[0], "mv")))
+    if (changes_last(w))
         lose_file(m, c, &w->v[w->n - 1]);
     shell_text_release(&made);
 }

@@ -38,10 +38,12 @@ static void take_precision(struct launch_context *t, const struct dialect_option
 {
     if (it->value->kind == VALUE_UNKNOWN)
         launch_unresolved_item(t, row->pointer, it, "boolean");
-    else if (launch_true(it->value) && t->smp_precision)
+    else if (!launch_switch(t, row->pointer, it, false))
+        return;
+    else if (t->smp_precision)
         launch_note(t->l, it->value->line, DIAG_WITHOUT_EFFECT,
                     "%s: SMP's dictionary already converts the model", it->key);
-    else if (launch_true(it->value))
+    else
         launch_set(t, row->pointer,
                    json_sprintf("%s%s", t->converts ? "" : "amp_", row->name), it);
 }

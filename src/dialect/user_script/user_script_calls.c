@@ -55,6 +55,15 @@ static bool is_saved(const struct python *p, const struct python_call *c)
     return v && (v->kind == VALUE_NONE || user_script_is_named(p, v, places));
 }
 
+/* deepspeed.initialize(model=reference, config=...): nothing to optimise (deepspeed's
+ * __init__.py, 0.18). */
+static bool trains_nothing(const struct python_call *c)
+{
+    return strcmp(python_last_part(c->function), "initialize") == 0 &&
+           !c->arguments->gap && !user_script_given(c, "optimizer", "2") &&
+           !user_script_given(c, "model_parameters", "3");
+}
+
 /* The last call of the part up to a line, and before all in a quotation; with none the
  * first after it. One that a reference's name is bound to comes last. */
 static const struct python_call *last_of(const struct python *p,
@@ -67,8 +76,9 @@ static const struct python_call *last_of(const struct python *p,
             continue;
         if ((part == SCRIPT_MODEL && copies_weights(p, c)) || is_of_class(c, part))
             continue;
-        if (part == SCRIPT_MODEL &&
-            (user_script_is_reference(c->target) || is_saved(p, c)))
+        if ((part == SCRIPT_MODEL &&
+             (user_script_is_reference(c->target) || is_saved(p, c))) ||
+            (part == SCRIPT_ENGINE && trains_nothing(c)))
             reference = c;
         else
             best = c;
