@@ -435,7 +435,8 @@ void python_set_attribute(struct python_parser *r, const struct value *x,
     static const char *const kinds[] = { "Arguments",  "Config",
                                          "Estimator",  "Config.from_pretrained",
                                          "PyTorch",    "HuggingFace",
-                                         "TensorFlow", "ModelTrainer" };
+                                         "TensorFlow", "ModelTrainer",
+                                         "Accelerator" };
     for (int64_t i = r->p->calls.n; x && i-- > 0;) {
         struct python_call *c = &r->p->calls.v[i];
         bool made = false;

@@ -41,6 +41,17 @@ static void put_products(struct user_script *g, struct arena *arena)
         user_script_put_true(g, arena, "tf32", on->line, true);
 }
 
+/* model.half(), and model = AutoModel.from_pretrained(...).half(). */
+static bool converts_model(const struct python_call *c)
+{
+    static const char *const methods[] = { "half", "bfloat16", "to", NULL },
+                             *const models[] = { "model", "net", NULL };
+    if (user_script_part_of(c) == SCRIPT_CAST)
+        return true;
+    return c->target && names_listed(methods, c->function) &&
+           names_listed(models, python_last_part(c->target));
+}
+
 /* What the text converts the model to that it trains: the last of what it says so. */
 static void put_cast(struct user_script *g, struct arena *arena)
 {
@@ -48,11 +59,13 @@ static void put_cast(struct user_script *g, struct arena *arena)
     const struct python_call *trainer = g->parts[SCRIPT_TRAINER];
     for (int64_t i = g->python->calls.n; i-- > 0;) {
         const struct python_call *c = &g->python->calls.v[i];
-        const struct value *v = user_script_given(c, "dtype", "0");
+        const struct value *v = user_script_given(c, "dtype", "0"),
+                           *second = user_script_given(c, "dtype", "1");
         const char *last = python_last_part(c->function);
-        if (user_script_part_of(c) != SCRIPT_CAST || c->quoted ||
-            (trainer && c->line > trainer->line))
+        if (!converts_model(c) || c->quoted || (trainer && c->line > trainer->line))
             continue;
+        if (second && second->kind == VALUE_STRING) /* .to("cuda", torch.bfloat16) */
+            v = second;
         if (strcmp(last, "to") == 0)
             last = v && v->kind == VALUE_STRING ? python_last_part(v->text) : "";
         for (size_t k = 0; k < sizeof(halves) / sizeof(halves[0]); k++)
