@@ -333,6 +333,10 @@ static void test_branches(void)
           "2\n"
           "a.__dict__['m'] = 3\nx = [a.n, a.m]",
           "[2,3]" },
+        { "from types import SimpleNamespace\na = "
+          "SimpleNamespace(n=1)\nvars(a).update(n=2)\n"
+          "a.__dict__.update({'m': 3})\nx = [a.n, a.m, {**a.__dict__}['n']]",
+          "[2,3,2]" },
         /* all that others leave */
         { "a, *b = [1, 2, 3]\n*c, d = [4, 5]\ne, *f, g = 6, 7\nx = [a, b, c, d, e, f, "
           "g]",

@@ -158,7 +158,9 @@ static struct value *object_of(struct python_parser *r, const char *path)
     const char *method = python_last_part(path);
     if (method == path)
         return NULL;
-    size_t n = (size_t)(method - path) - 1;
+    size_t n = (size_t)(method - path) - 1, names = sizeof(PYTHON_NAMES_OF) - 1;
+    if (n > names && strncmp(path + n - names, PYTHON_NAMES_OF, names) == 0)
+        n -= names;
     struct value *x = python_find(r, arena_strndup(r->p->arena, path, n));
     for (size_t i = n; !x && i-- > 0;) { /* a member: args.names.append() */
         if (path[i] != '.')

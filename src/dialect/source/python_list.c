@@ -114,15 +114,12 @@ static struct value *to_dict(struct python_parser *r, const struct python_argume
     return v;
 }
 
-/* vars(args): what the object has, which is a dictionary here. */
+/* vars(args): what the object has, which is a dictionary here, and the same. */
 static struct value *variables(struct python_parser *r,
                                const struct python_arguments *a)
 {
-    bool known = a->first && a->first->kind == VALUE_DICT;
-    struct value *v = known ? python_copy(r, a->first) : python_lost(r, a, "vars()");
-    if (known)
-        v->gap = a->first->gap;
-    return v;
+    return a->first && a->first->kind == VALUE_DICT ? a->first
+                                                    : python_lost(r, a, "vars()");
 }
 
 /* argparse.Namespace(a=1, **vars(other)): an object of its arguments. */

@@ -30,6 +30,9 @@
 #include "base/strbuf.h"
 #include "dialect/source/python_lex.h"
 
+/* What an object has, as a dictionary: here the same as the object. */
+#define PYTHON_NAMES_OF ".__dict__"
+
 /* All values of the reader are of this kind. */
 struct python_value {
     struct value value; /* first */

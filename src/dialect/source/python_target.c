@@ -20,7 +20,7 @@ static void read_names_of(struct python_parser *r, struct python_target *t)
     struct python_place before = python_here(r);
     const char *of = t->name, *dot = strrchr(of, '.');
     bool vars = strcmp(of, "vars") == 0, globals = strcmp(of, "globals") == 0;
-    if (dot && strcmp(dot, ".__dict__") == 0) {
+    if (dot && strcmp(dot, PYTHON_NAMES_OF) == 0) {
         of = arena_strndup(r->p->arena, of, (size_t)(dot - of));
     } else if ((vars || globals) && python_at(r, "(")) {
         python_open(r);

@@ -241,6 +241,8 @@ static struct value *value_at(struct python_parser *r, const char *path, int64_t
         if (path[n] != '.')
             continue;
         v = python_find(r, arena_strndup(r->p->arena, path, n));
+        if (v && v->kind == VALUE_DICT && strcmp(path + n, PYTHON_NAMES_OF) == 0)
+            return v;
         if (v && v->kind == VALUE_DICT)
             return member_at(r, v, path + n + 1, line);
         if (v && v->kind == VALUE_STRING)
