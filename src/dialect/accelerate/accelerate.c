@@ -180,8 +180,10 @@ static void take_sharding(struct launch_context *t, const struct value *config)
             warn_section(t, it, "distributed_type is", type);
         launch_hear(t, it);
     }
-    if (strcmp(type, "FSDP") == 0)
-        take_units(t, config, value_get(config, "fsdp_config"));
+    if (strcmp(type, "FSDP") != 0)
+        return;
+    t->l->accelerated = true;
+    take_units(t, config, value_get(config, "fsdp_config"));
 }
 
 /* DATA_PARALLEL is of SageMaker's jobs, which Accelerate starts by SMDDP (accelerate 1.x,

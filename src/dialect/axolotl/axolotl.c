@@ -127,8 +127,10 @@ static void take_section(struct launch_context *t, const struct dialect_option *
                          const struct value_item *it)
 {
     (void)row;
-    if (it->value->kind == VALUE_DICT && it->value->n > 0)
-        trainer_take_fsdp_section(t, it);
+    if (it->value->kind != VALUE_DICT || it->value->n == 0)
+        return;
+    t->l->accelerated = true;
+    trainer_take_fsdp_section(t, it);
 }
 
 /* The older word for all that a GPU takes between updates. */

@@ -144,6 +144,7 @@ struct launch {
     const char *freed[2];
     bool adapts_tower;   /* which puts adapters into the tower, too */
     int64_t frozen_line; /* where one of them is given; 0: they are by default */
+    bool accelerated;    /* FSDP is asked of accelerate, as the Trainer does */
     int64_t fsdp2_line;  /* where FSDP2 is asked for; 0: it is not */
     /* where FSDP is given no policy of units (0: nowhere), if none is given elsewhere */
     int64_t unwrapped_line;

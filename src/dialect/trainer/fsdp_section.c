@@ -168,6 +168,7 @@ void trainer_take_fsdp_config(struct launch_context *t,
         return;
     }
     if (launch_has(t, "/parallelism/library") && t->converts) {
+        t->l->accelerated = true;
         trainer_take_fsdp_section(t, section);
         return;
     }

@@ -194,7 +194,7 @@ void trainer_take_fsdp(struct launch_context *t, const struct dialect_option *ro
     for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); i++) {
         if (!has_word(it->value, strategies[i].word))
             continue;
-        t->converts = true;
+        t->converts = t->l->accelerated = true;
         launch_set(t, row->pointer, json_string("fsdp"), it);
         launch_set(t, "/parallelism/sharding/strategy",
                    json_string(strategies[i].strategy), it);

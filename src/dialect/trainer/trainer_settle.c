@@ -37,6 +37,29 @@ static void settle_second(struct launch *l, struct cfg root)
     launch_note(l, l->fsdp2_line, DIAG_ASSUMED, "FSDP2 runs as fsdp2-eager");
 }
 
+/* The Trainer accumulates under accelerate's no_sync, which is FSDP's own (accelerator.py;
+ * transformers/trainer.py). The job may have one micro-batch a step otherwise. */
+static void settle_accumulation(struct launch *l, struct cfg root)
+{
+    static const char at[] = "/parallelism/sharding/no_sync",
+                      steps_at[] = "/training/gradient_accumulation_steps";
+    struct err err = { 0 };
+    json_t *library = pointer_get(root.json, "/parallelism/library"),
+           *steps = pointer_get(root.json, steps_at);
+    const struct launch_resolved *from = NULL;
+    for (int64_t i = 0; i < l->resolved.n; i++)
+        if (strcmp(l->resolved.v[i].pointer, steps_at) == 0)
+            from = &l->resolved.v[i];
+    if (!l->accelerated || !json_is_string(library) ||
+        strcmp(json_string_value(library), "fsdp") != 0 ||
+        json_integer_value(steps) <= 1 || pointer_get(root.json, at) || !from)
+        return;
+    pointer_set(root.json, at, json_true(), &err);
+    launch_note(l, from->line, DIAG_ASSUMED,
+                "FSDP's gradients stay whole until the last accumulation step "
+                "(accelerate's no_sync)");
+}
+
 /* What the Trainer's wrap policy for adapters makes units of (the profile's default) stays
  * in the units of layers under FSDP2, which accelerate's fsdp2_prepare_auto_wrap_policy
  * wraps alone. */
@@ -46,6 +69,7 @@ void trainer_settle_units(struct launch *l, struct cfg root)
     struct err err = { 0 };
     settle_unwrapped(l, root);
     settle_second(l, root);
+    settle_accumulation(l, root);
     if (l->fsdp2_line == 0 || !launch_is_set(root, "/training/lora") ||
         pointer_get(root.json, at))
         return;

@@ -4,7 +4,7 @@ from sagemaker.modules.distributed import Torchrun
 from sagemaker.modules.train import ModelTrainer
 
 image = sagemaker.image_uris.retrieve(
-    framework="pytorch", region="us-east-1", version="2.0.1", instance_type="ml.p4d.24xlarge",
+    framework="pytorch", region="us-east-1", version="2.0.1", instance_type="ml.p4de.24xlarge",
     image_scope="training",
 )
 trainer = ModelTrainer(
@@ -12,7 +12,7 @@ trainer = ModelTrainer(
     source_code=SourceCode(
         source_dir="./code", requirements="requirements.txt", entry_script="run_clm.py"
     ),
-    compute=Compute(instance_type="ml.p4d.24xlarge", instance_count=2),
+    compute=Compute(instance_type="ml.p4de.24xlarge", instance_count=2),
     distributed=Torchrun(),
     hyperparameters={
         "model_name_or_path": "google/gemma-2-9b", "per_device_train_batch_size": 1,

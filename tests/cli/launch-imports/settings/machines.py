@@ -1,5 +1,5 @@
 PRECISION = "bf16"
-INSTANCE = "ml.p4d.24xlarge"
+INSTANCE = "ml.p4de.24xlarge"
 COUNT = 2
 
 
