@@ -217,8 +217,8 @@ static int cut_smp_tree(struct cut *c, struct err *err)
 
 /* nanotron's build_model (models/base.py): a module goes to the stage at hand, which is
  * left when the sum so far is beyond its share. What is after the head has no cost, and
- * goes one stage further where the head is not on the last. Runs that leave two stages
- * without parameters are known to fail (docs/validation/playbook.md). */
+ * goes one stage further where the head is not on the last. Runs that leave three stages
+ * without parameters are known to fail, and some that leave two to run (docs/validation/playbook.md). */
 static int cut_compute(struct cut *c, struct err *err)
 {
     const struct partition_request *q = c->q;
@@ -235,7 +235,7 @@ static int cut_compute(struct cut *c, struct err *err)
     }
     for (; at < c->parts; at++)
         c->ends[at] = layer;
-    if (c->head < c->parts - 2)
+    if (c->head < c->parts - 3)
         return err_set(err,
                        "the last %" PRId64 " of %" PRId64 " stages would hold no "
                        "parameters (take fewer stages)",

@@ -85,6 +85,7 @@ struct framework_loss {
     bool compiled;  /* the same by torch.compile, its gradient apart */
     bool modules;   /* head, cast to fp32 and loss are modules that a pipeline may put
                        on stages of their own */
+    double share;   /* of the head's weights, what counts in shares of stages */
     double logit_B; /* loss: bytes moved per logit, forward and backward */
     /* loss over a split vocabulary: bytes per logit that its backward makes with
      * the gradient */
@@ -111,6 +112,7 @@ struct framework_tensors {
     bool recompute_stops;
     bool record_stream;    /* blocks that other streams use come back later than the
                               host frees them */
+    bool gather_buffers;   /* what products gather is in two that stay */
     bool fp8_weights_kept; /* cast once a step, not in every microbatch */
     /* one copy of these is kept; backward transposes it wherever products read the other
      * order */

@@ -67,18 +67,18 @@ static struct partition_module module_of(const struct scenario *s,
 }
 
 /* What nanotron counts of a module: attention as if it had as many heads of keys as of
- * queries, the MLP, and the head (get_block_compute_costs of models/llama.py). Steps and
- * memory of the Ultra-Scale Playbook's pipelines show that the head counts less than its
- * weights: 0.67 to 0.96 of them give the stages that were measured. */
+ * queries, the MLP, and the head (get_block_compute_costs of models/llama.py), of whose
+ * weights a profile may count less. */
 static double weights_of(const struct scenario *s, const struct op_block *b)
 {
-    static const double head = 0.9;
     const struct model *m = &s->model;
     double h = (double)m->hidden;
     if (op_block_is_layer(b) && !op_block_is_mtp(b))
         return 4 * (double)m->attention.q_width * h +
                (m->mlp.gated ? 3 : 2) * (double)m->mlp.width * h;
-    return strcmp(b->name, "head") == 0 ? head * (double)m->ends.vocab * h : 0;
+    return strcmp(b->name, "head") == 0
+               ? s->training.framework->loss.share * (double)m->ends.vocab * h
+               : 0;
 }
 
 int stages_partition(struct partition *p, struct arena *arena, const struct scenario *s,

@@ -116,6 +116,7 @@ struct pass_tensors {
     int64_t locals_B[32]; /* that which dies when attention's function returns */
     int32_t n_locals;
     bool has_workspace[2];   /* cuBLAS, of forward's and backward's thread */
+    bool has_gathered[2];    /* the buffers that forward and backward gather into */
     struct late_blocks late; /* what the forward at hand has freed and the GPU has not
                                 passed */
     struct late_pass ahead;  /* all that the pass at hand frees so */

@@ -121,8 +121,7 @@ static void emit_those_of(struct builder *b, int32_t block, const struct op *op,
             continue;
         int32_t task = -1;
         if (k->workspace_B > 0)
-            b->tensors.transient_B +=
-                ledger_workspace(&b->step->ledger, k->workspace_B);
+            pass_gather(b, op, k);
         if (k->ring) {
             b->next.ring = k;
             continue;

@@ -6,6 +6,7 @@
 #include "step/block_times.h"
 #include "step/recompute.h"
 #include "step/replicas.h"
+#include "step/tensor_ends.h"
 
 #include <math.h>
 #include <string.h>
@@ -116,6 +117,27 @@ static void make_product_workspace(struct builder *b, bool backward)
     ledger_alloc(&b->step->ledger,
                  backward ? LEDGER_BACKWARD_ONCE : LEDGER_FORWARD_ONCE,
                  pass_product_workspace_B(b->stage));
+}
+
+int64_t pass_gather_buffers_B(const struct stage *stage)
+{
+    int64_t ranks = stage->settings.tensor;
+    if (!stage->fw->tensors.gather_buffers || !stage->settings.sequence_parallel)
+        return 0;
+    return 2 * ranks * (int64_t)tensor_ends_stream_B(stage);
+}
+
+void pass_gather(struct builder *b, const struct op *op, const struct op_comm *comm)
+{
+    bool stays = comm->stream == STREAM_TENSOR && op->kind == OP_GEMM &&
+                 pass_gather_buffers_B(b->stage) > 0;
+    if (!stays)
+        b->tensors.transient_B += ledger_workspace(&b->step->ledger, comm->workspace_B);
+    else if (!b->tensors.has_gathered[op->backward])
+        ledger_alloc(&b->step->ledger,
+                     op->backward ? LEDGER_BACKWARD_ONCE : LEDGER_FORWARD_ONCE,
+                     ledger_round(comm->workspace_B));
+    b->tensors.has_gathered[op->backward] |= stays;
 }
 
 bool pass_has_dummy(const struct stage *stage, const struct op_block *block,

@@ -43,6 +43,11 @@ void pass_hold_late(struct builder *b, int32_t block, bool backward,
 /* cuBLAS's, of one thread. */
 int64_t pass_product_workspace_B(const struct stage *stage);
 
+/* What a collective before the operator writes; where buffers for what products gather
+ * stay, into these. Bytes of both. */
+void pass_gather(struct builder *b, const struct op *op, const struct op_comm *comm);
+int64_t pass_gather_buffers_B(const struct stage *stage);
+
 /* Gradients of the microbatch are added to the sums where these are flat. */
 void pass_add_gradients(struct builder *b);
 

@@ -122,7 +122,9 @@ static void allocate_states(struct builder *b)
     ledger_alloc(
         l, LEDGER_BUFFERS,
         (int64_t)states_flat_buffers_B(b->stage->s, elements, replicas(b->stage)));
-    ledger_hold(l, LEDGER_BUFFERS, 2 * pass_product_workspace_B(b->stage));
+    ledger_hold(l, LEDGER_BUFFERS,
+                2 * pass_product_workspace_B(b->stage) +
+                    pass_gather_buffers_B(b->stage));
     ledger_alloc(l, LEDGER_BUFFERS, pass_dummies_B(b->stage));
     ledger_alloc(l, LEDGER_BUFFERS, graphs_pool_B(b->stage));
     ledger_alloc(l, LEDGER_BUFFERS, pipeline_buffers_B(b->stage));

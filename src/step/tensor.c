@@ -248,7 +248,8 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
         !(split_of(b->stage, bl, &ops[at]) & r->split))
         return 0;
     double size_B = extent_B(b->stage, bl, r->extent, element_B(b->stage, r, &ops[at]));
-    bool gathers = r->op == COLL_ALL_GATHER && b->stage->settings.slices;
+    bool gathers = r->op == COLL_ALL_GATHER &&
+                   (b->stage->settings.slices || b->stage->fw->tensors.gather_buffers);
     struct op_comm place = { .op = at,
                              .after = r->after,
                              .overlapped =
