@@ -30,9 +30,10 @@ static void print_law(FILE *out, const struct interval_law *w)
     fprintf(out,
             "\n  Ends that all systems say (of the logarithm)\n"
             "    measured %.3f to %.3f, other %.3f to %.3f\n"
-            "    slow end: experts %+.3f; other, times software's share %+.3f\n",
+            "    slow end: experts %+.3f, other %+.3f; other, times software's share "
+            "%+.3f\n",
             w->measured.fast, w->measured.slow, w->other.fast, w->other.slow,
-            w->slow_experts, w->slow_software);
+            w->measured.experts, w->other.experts, w->slow_software);
 }
 
 void report_ranges_text(FILE *out, const struct ranges_report *r)

@@ -7,7 +7,7 @@
  * of experts are slower than predicted more often. Of the logarithm of measured over
  * predicted time four in five lie from `fast` to
  *
- *     slow + slow_experts [experts] + slow_software min(software, 1/2) [not measured]
+ *     slow + experts [experts] + slow_software min(software, 1/2) [not measured]
  *
  * The constants are quantiles that `smsim validate` fits and prints
  * (validation/ranges.h). Nodes, degrees, tokens, parameters, the network's share and the
@@ -23,8 +23,9 @@ struct interval_place;
 struct interval_law {
     struct interval_ends {
         double fast, slow;
-    } measured, other; /* the grade is measured, or not */
-    double slow_experts, slow_software;
+        double experts; /* what the slow end of such is more */
+    } measured, other;  /* the grade is measured, or not */
+    double slow_software;
 };
 
 /* By the rows of all tables. */

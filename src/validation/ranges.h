@@ -12,12 +12,13 @@
  *
  * The law of stated ranges (simulate/interval_law.h) is fitted to tables and to rows that
  * no prediction was fitted to, in this order:
- *     measured       10th and 90th percentile of rows that are graded so, without experts
- *     slow_experts   what the 90th percentile of those with experts is more
- *     other          10th percentile of all other rows; the line slow + slow_software v over
- *                    software's share v that is their 90th percentile: the least sum of 0.9
- *                    times what lies above and 0.1 times what lies below (Koenker, Bassett
- *                    1978)
+ *     measured       10th and 90th percentile of rows that are graded so, without experts;
+ *                    what the 90th percentile of those with experts is more
+ *     other          10th percentile of all other rows without experts; the line slow +
+ *                    slow_software v over software's share v that is their 90th
+ *                    percentile: the least sum of 0.9 times what lies above and 0.1 times
+ *                    what lies below (Koenker, Bassett 1978); what the 90th percentile of
+ *                    those with experts is more, and no less than of measured ones
  * A table's row that is left out keeps its grade: that constants were fitted to rows like it
  * is a property of the simulator. How far errors lie is not taken from it. "As new" is the
  * range of a row graded without its own table. */

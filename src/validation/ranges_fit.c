@@ -30,7 +30,7 @@ double ranges_quantile(struct ranges_value *v, int64_t n, double share)
  * alike. A table of two rows says less of a percentile than one of 381: tables count as
  * the root of their rows. */
 struct kind {
-    enum of { OF_MEASURED, OF_EXPERTS, OF_OTHER } of;
+    enum of { OF_MEASURED, OF_MEASURED_EXPERTS, OF_OTHER, OF_OTHER_EXPERTS } of;
     int64_t n;
     const struct ranges_row **rows;
     struct ranges_value *values; /* room; weights are set */
@@ -38,9 +38,10 @@ struct kind {
 
 static enum of kind_of(const struct ranges_row *r)
 {
-    if (!r->measured)
-        return OF_OTHER;
-    return r->of->at.experts ? OF_EXPERTS : OF_MEASURED;
+    bool experts = r->of->at.experts;
+    if (r->measured)
+        return experts ? OF_MEASURED_EXPERTS : OF_MEASURED;
+    return experts ? OF_OTHER_EXPERTS : OF_OTHER;
 }
 
 static double weight_of(const struct kind *k, const struct ranges_row *r)
@@ -48,7 +49,7 @@ static double weight_of(const struct kind *k, const struct ranges_row *r)
     int64_t n = 0;
     for (int64_t i = 0; i < k->n; i++)
         n += strcmp(k->rows[i]->of->system, r->of->system) == 0;
-    return k->of == OF_OTHER ? 1 / (double)n : 1 / sqrt((double)n);
+    return k->of >= OF_OTHER ? 1 / (double)n : 1 / sqrt((double)n);
 }
 
 static void gather(struct kind *k, const struct ranges_rows *rows, enum of of,
@@ -63,15 +64,14 @@ static void gather(struct kind *k, const struct ranges_rows *rows, enum of of,
     }
 }
 
-/* The quantile of x less the law's terms for experts and software. */
+/* The quantile of x less the law's term for software. */
 static double quantile(const struct kind *k, const struct interval_law *law,
                        double share)
 {
     for (int64_t i = 0; i < k->n; i++) {
         const struct ranges_row *r = k->rows[i];
-        double terms = (r->of->at.experts ? law->slow_experts : 0) +
-                       law->slow_software * interval_law_software(&r->of->at);
-        k->values[i] = (struct ranges_value) { r->x - terms, weight_of(k, r) };
+        double term = law->slow_software * interval_law_software(&r->of->at);
+        k->values[i] = (struct ranges_value) { r->x - term, weight_of(k, r) };
     }
     return ranges_quantile(k->values, k->n, share);
 }
@@ -105,23 +105,33 @@ static void fit_slow(struct interval_law *law, const struct kind *k)
     }
 }
 
+/* What the slow end of jobs with experts is more. */
+static void fit_experts(struct interval_ends *ends, const struct kind *k,
+                        const struct interval_law *law, double least)
+{
+    if (k->n)
+        ends->experts = fmax(quantile(k, law, above) - ends->slow, least);
+}
+
 /* Of kinds without rows the constants stay those in use. */
 static void fit(struct interval_law *law, struct kind *k,
                 const struct ranges_rows *rows, const char *without)
 {
     const struct interval_law none = { 0 };
     gather(k, rows, OF_MEASURED, without);
-    if (k->n)
-        law->measured = (struct interval_ends) { fmin(quantile(k, &none, below), 0),
-                                                 fmax(quantile(k, &none, above), 0) };
-    gather(k, rows, OF_EXPERTS, without);
-    if (k->n)
-        law->slow_experts = fmax(quantile(k, &none, above) - law->measured.slow, 0);
+    if (k->n) {
+        law->measured.fast = fmin(quantile(k, &none, below), 0);
+        law->measured.slow = fmax(quantile(k, &none, above), 0);
+    }
+    gather(k, rows, OF_MEASURED_EXPERTS, without);
+    fit_experts(&law->measured, k, &none, 0);
     gather(k, rows, OF_OTHER, without);
-    if (k->n == 0)
-        return;
-    law->other.fast = fmin(quantile(k, &none, below), law->measured.fast);
-    fit_slow(law, k);
+    if (k->n) {
+        law->other.fast = fmin(quantile(k, &none, below), law->measured.fast);
+        fit_slow(law, k);
+    }
+    gather(k, rows, OF_OTHER_EXPERTS, without);
+    fit_experts(&law->other, k, law, law->measured.experts);
 }
 
 struct interval_law ranges_fit(const struct ranges_rows *rows, const char *without)

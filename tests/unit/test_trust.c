@@ -138,12 +138,12 @@ static void test_ranges(void)
     p.experts = true;
     p.software = 0.4; /* what was measured has its own */
     t = interval_assess(&table, &p, NULL);
-    check_range(&t, law->measured.fast, law->measured.slow + law->slow_experts);
+    check_range(&t, law->measured.fast, law->measured.slow + law->measured.experts);
     p.inferred = true;
     t = interval_assess(&table, &p, NULL);
     CU_ASSERT_EQUAL(t.grade, INTERVAL_INFERRED);
     check_range(&t, law->other.fast,
-                law->other.slow + law->slow_experts + 0.4 * law->slow_software);
+                law->other.slow + law->other.experts + 0.4 * law->slow_software);
     for (int octaves = 1; octaves < 40; octaves++) { /* errors do not grow with it */
         p = base;
         p.log2_of[INTERVAL_NODES] += octaves;
@@ -429,6 +429,13 @@ static void test_range_law(void)
         r.error = expm1(-((i / 4 - 5) * 0.02 + (r.at.experts ? 0.3 : 0)));
         VEC_PUSH(&tables.list, r);
     }
+    for (int i = 0; i < 11; i++) {
+        struct applicability_row r = { base, "s", "z", "", 0 };
+        r.at.framework = "of nobody";
+        r.at.experts = true;
+        r.error = expm1(-(0.4 + i * 0.04));
+        VEC_PUSH(&unfitted.list, r);
+    }
     add_like_none(&unfitted, "x", 0.25);
     add_like_none(&unfitted, "y", 0);
     struct ranges_rows rows = ranges_rows_make(&tables, &unfitted, &cells);
@@ -437,7 +444,8 @@ static void test_range_law(void)
     struct interval_law law = ranges_fit(&rows, "y");
     CU_ASSERT_DOUBLE_EQUAL(law.measured.fast, -0.08, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(law.measured.slow, 0.08, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(law.slow_experts, 0.3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(law.measured.experts, 0.3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(law.other.experts, 0.4, 0.011);
     CU_ASSERT_DOUBLE_EQUAL(law.slow_software, 0.25, 0.011);
     CU_ASSERT_DOUBLE_EQUAL(law.other.slow, 0.36, 0.011);
     CU_ASSERT_DOUBLE_EQUAL(law.other.fast, -0.08, 1e-9); /* no narrower than measured */
