@@ -238,6 +238,8 @@ int64_t schedule_shorter(const struct schedule_request *q, int attempt)
         return 0;
     int64_t n =
         interleaved ? rounds[attempt] * q->stages : filled[attempt] * q->stages + FEW;
+    while (interleaved && n < SCHEDULE_RECORDED) /* as in the whole order */
+        n += period;
     int64_t share = interleaved && attempt == 0 ? LITTLE : MUCH;
     return n < q->microbatches - q->microbatches / share ? n : 0;
 }

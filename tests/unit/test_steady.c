@@ -28,7 +28,8 @@ void test_steady_register(void);
     "                'microbatches': 96, 'precision': 'bf16', 'attention': 'unfused' " \
     "} }"
 
-static const char even[] = GPT2("8"), odd[] = GPT2("7"), experts[] = MIXTRAL;
+static const char even[] = GPT2("8"), odd[] = GPT2("7"), deep[] = GPT2("24"),
+                  experts[] = MIXTRAL;
 static const char unlike[] = /* instances of two kinds: nothing folds */
     "{ 'model': { 'model_type': 'gpt2', 'n_layer': 6, 'n_embd': 768, 'n_head': 12,"
     "             'vocab_size': 8192, 'n_positions': 256 },"
@@ -125,6 +126,8 @@ static const struct steady_case shorter_cases[] = {
     { even, "pipeline=8 /training/micro_batch_size=8" BATCHES(768), false },
     { even, "pipeline=4" CHUNKS(2) BATCHES(768), false },
     { even, "pipeline=4 tensor=2 library=\"smp\" broadcast_outputs=\"none\"", false },
+    { deep, "pipeline=2" CHUNKS(6), false }, /* what is in flight is replayed */
+    { deep, "pipeline=2" CHUNKS(6) BATCHES(72), false },
     { even, GPIPE "pipeline=2", false },
     { even, GPIPE "pipeline=4", false },
     { even, GPIPE "pipeline=8", false },
