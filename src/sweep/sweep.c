@@ -327,11 +327,11 @@ int sweep_load(struct sweep *s, struct cfg_loader *loader, const char *name)
     s->plots = raw.plots;
     if (cfg_present(raw.base))
         rc |= read_base(s, loader, raw.base);
-    if (cfg_present(raw.axes))
-        rc |= read_axes(s, raw.axes);
+    int axes = cfg_present(raw.axes) ? read_axes(s, raw.axes) : 0;
     rc |= read_outputs(s, raw.outputs);
-    rc |= sweep_wheres_read(&s->wheres, s, raw.where);
-    return rc ? -1 : 0;
+    if (axes == 0) /* else names of axes are not all known */
+        rc |= sweep_wheres_read(&s->wheres, s, raw.where);
+    return rc || axes ? -1 : 0;
 }
 
 void sweep_release(struct sweep *s)
