@@ -116,8 +116,10 @@ static void print_verdict(FILE *out, const struct plan_report *r)
 static void print_head(FILE *out, const struct plan_report *r)
 {
     const struct space *s = &r->job->space;
-    fprintf(out, "%s, %" PRId64 " %s of %" PRId64 " tokens a step, best %s\n",
-            s->model->label, (int64_t)s->global_batch, s->batch_of,
+    size_t n = strlen(s->batch_of);
+    int letters = (int)n - (s->global_batch == 1 && n && s->batch_of[n - 1] == 's');
+    fprintf(out, "%s, %" PRId64 " %.*s of %" PRId64 " tokens a step, best %s\n",
+            s->model->label, (int64_t)s->global_batch, letters, s->batch_of,
             (int64_t)s->sequence,
             r->options->objective == PLAN_COST     ? "cost"
             : r->options->objective == PLAN_MEMORY ? "memory"
