@@ -67,7 +67,7 @@ struct draw_text {
     enum draw_anchor anchor;
     enum draw_level level;
     bool bold, amount; /* amount: the colour stays on any ground */
-    bool plate;        /* of a frame's labels: its white hides what it crosses */
+    bool plate;        /* of a frame's labels: on white, which hides what they cross */
     uint32_t colour;   /* 0 counts as black */
 };
 
