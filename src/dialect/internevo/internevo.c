@@ -147,7 +147,7 @@ static void take_tensor(struct launch_context *t, const struct value *c)
     }
     launch_settle_item(t, WIDE "sequence_parallel", json_boolean(wide),
                        mode ? mode : old, "mode's default, mtp");
-    if (strcmp(word, "fsp") == 0)
+    if (given && strcmp(word, "fsp") == 0)
         launch_note(t->l, mode->line, DIAG_APPROXIMATE,
                     "%s: \"fsp\" is simulated as \"msp\", whose collectives carry as "
                     "much",

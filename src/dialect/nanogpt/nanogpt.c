@@ -130,7 +130,7 @@ static void take_batch(struct launch_context *t, const struct dialect_option *ro
     }
     if (each && launch_whole(each->value, &batch) && batch > 0 &&
         batch < INT32_MAX / steps)
-        launch_set(t, row->pointer, json_integer((json_int_t)(batch * steps)), it);
+        launch_set(t, row->pointer, json_integer((json_int_t)batch * steps), it);
     launch_note(t->l, it->line, DIAG_ASSUMED,
                 "gradient_accumulation_steps: %lld are of all GPUs together, each of "
                 "which has its share of them",
