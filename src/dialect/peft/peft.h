@@ -82,6 +82,10 @@ extern const char *const peft_calls[];
 const struct value *peft_of_script(struct launch_context *t, const struct python *p,
                                    int64_t line);
 
+/* Whether a script makes a LoraConfig whatever holds: a description of another method
+ * under a condition that is not known is then not the one. */
+bool peft_makes_lora(const struct python *p);
+
 /* Names of modules as JSON: of a list, of text with commas, or of a regular expression
  * over modules' paths. What is none is asked for, at the pointer; NULL then. */
 json_t *peft_modules(struct launch_context *t, const char *pointer,

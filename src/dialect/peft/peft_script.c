@@ -34,6 +34,7 @@ struct script {
     struct launch_context *t;
     struct value *words;
     int64_t line; /* of all of it; 0: as they are written */
+    bool lora;    /* a LoraConfig is made whatever holds */
 };
 
 /* The last call's argument is the word's, unless it is not known and another's is. */
@@ -86,7 +87,9 @@ static void take_call(struct script *s, const struct python_call *c)
     bool loads = strcmp(class, "from_pretrained") == 0;
     if (loads && dtype)
         put(s, "torch_dtype", dtype->value);
-    if (!peft && !loads && strcmp(class, "BitsAndBytesConfig") != 0)
+    /* of two methods, the one that is made whatever holds */
+    if (!peft && !loads && strcmp(class, "BitsAndBytesConfig") != 0 &&
+        !(s->lora && c->unsure))
         put_text(s, "peft_type", class, c->line);
 }
 
@@ -114,12 +117,22 @@ bool peft_is_named(const char *text)
     return false;
 }
 
+bool peft_makes_lora(const struct python *p)
+{
+    for (int64_t i = 0; i < p->calls.n; i++)
+        if (!p->calls.v[i].unsure &&
+            strcmp(python_last_part(p->calls.v[i].function), "LoraConfig") == 0)
+            return true;
+    return false;
+}
+
 const struct value *peft_of_script(struct launch_context *t, const struct python *p,
                                    int64_t line)
 {
     struct script s = { .t = t,
                         .words = value_new(t->arena, VALUE_DICT, line ? line : 1, 0),
                         .line = line };
+    s.lora = peft_makes_lora(p);
     for (int64_t i = 0; i < p->calls.n; i++)
         if (names_listed(peft_calls, python_last_part(p->calls.v[i].function)))
             take_call(&s, &p->calls.v[i]);

@@ -2,6 +2,7 @@
  * they have for arguments that are left out (of the releases that user_script_rows.c
  * names). */
 #include "base/names.h"
+#include "dialect/peft/peft.h"
 #include "dialect/user_script/user_script.h"
 
 #include <stdlib.h>
@@ -386,8 +387,9 @@ static void put_adapters(struct user_script *g, struct arena *arena)
         user_script_given(g->parts[SCRIPT_TRAINER], "peft_config", "");
     const struct python_call *made =
         user_script_maker(g->python, config ? config : config_of(wrapped));
-    if (made && user_script_part_of(made) == SCRIPT_ADAPTERS)
-        method = NULL;
+    if ((made && user_script_part_of(made) == SCRIPT_ADAPTERS) ||
+        (method && method->unsure && peft_makes_lora(g->python)))
+        method = g->parts[SCRIPT_METHOD] = NULL;
     if (method && (wrapped || (config && config->kind != VALUE_NONE)))
         user_script_put(g, arena, "peft_type", method->line,
                         value_new_string(arena, python_last_part(method->function),
