@@ -249,6 +249,14 @@ bool launch_is_of_recipes(const char *text)
     return names_within(marks, text);
 }
 
+bool launch_starts_recipes(struct launch_context *t, const struct launch_command *c)
+{
+    const char *text =
+        t && c ? launch_program_text(t->l, t->arena, c->command->words[c->script].text)
+               : NULL;
+    return text && launch_is_of_recipes(text);
+}
+
 struct launch_names {
     int64_t ranks;
     bool sound;           /* it is Python */

@@ -24,6 +24,11 @@ const char *launch_program_text(const struct launch *l, struct arena *arena,
 
 /* Whether the text starts recipes of NeMo or Megatron-Bridge. */
 bool launch_is_of_recipes(const char *text);
+/* Whether a command's program is at hand and does so: options of other programs may be
+ * called as its own are. NULL: no. */
+struct launch_context;
+struct launch_command;
+bool launch_starts_recipes(struct launch_context *t, const struct launch_command *c);
 
 /* The names that a text binds, without calls, read for a job of `ranks`; 0: of so many as
  * torchrun starts. NULL: it is no Python. It is read once, and lasts as long as `l`. */

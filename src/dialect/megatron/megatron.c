@@ -9,16 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Whether the program is at hand and starts recipes, whose options may be called so. */
-static bool is_of_recipes(const struct dialect_input *in)
-{
-    const struct launch_command *c = in->context ? in->command : NULL;
-    const char *text = c ? launch_program_text(in->context->l, in->context->arena,
-                                               c->command->words[c->script].text)
-                         : NULL;
-    return text && launch_is_of_recipes(text);
-}
-
 bool megatron_recognises(const struct dialect_input *in)
 {
     static const char *const marks[] = { "--num-layers",
@@ -31,7 +21,8 @@ bool megatron_recognises(const struct dialect_input *in)
     int found = 0;
     for (int32_t i = 0; i < in->root->n; i++)
         found += names_listed(marks, in->root->items[i].key);
-    return (found > 1 || value_get(in->root, "--yaml-cfg")) && !is_of_recipes(in);
+    return (found > 1 || value_get(in->root, "--yaml-cfg")) &&
+           !launch_starts_recipes(in->context, in->command);
 }
 
 /* Single options ------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 #include "dialect/nemo/nemo.h"
 
+#include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
 
 #include <inttypes.h>
@@ -166,7 +167,9 @@ bool nemo_recognises(const struct dialect_input *in)
     if (in->source == DIALECT_CALLS)
         return nemo_recipe_recognises(in);
     if (in->source == DIALECT_COMMAND)
-        return is_hydra(in->command) || nemo_is_recipe_command(in->command);
+        return nemo_is_recipe_command(in->command) ||
+               (is_hydra(in->command) &&
+                !launch_starts_recipes(in->context, in->command));
     if (nemo_is_container(v) || core_recognises(v) || hyperpod_is_tuning(v) ||
         is_override(v))
         return true;
@@ -290,6 +293,8 @@ void nemo_read(struct launch_context *t, const struct dialect_input *in)
         nemo_read_recipe_command(t, in->command);
         return;
     }
+    if (in->command && nemo_lacks_program(t, in->command))
+        return;
     struct value *root = in->command ? nemo_of_command(t, in->command)
                                      : nemo_with_groups(t, (struct value *)in->root);
     launch_config_title(t, "NeMo's configuration");

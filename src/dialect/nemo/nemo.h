@@ -180,6 +180,8 @@ struct value *nemo_plain_container(struct launch_context *t, const struct value 
 
 /* recipe_command.c: "nemo llm pretrain --factory ..." and Megatron-Bridge's scripts. */
 bool nemo_is_recipe_command(const struct launch_command *c);
+/* Reports a program of NeMo-Run's command line, "$SCRIPT --factory X", that is not there. */
+bool nemo_lacks_program(struct launch_context *t, const struct launch_command *c);
 void nemo_read_recipe_command(struct launch_context *t, const struct launch_command *c);
 
 /* recipe_cli.c: NeMo-Run's command line. Whether a program is it by its name. */

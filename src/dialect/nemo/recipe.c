@@ -195,6 +195,14 @@ static bool makes_recipe(const struct python *p, const char *function)
     return false;
 }
 
+/* "recipe()" is recipe, without arguments; with some it stays as it is. */
+static const char *plain_name(struct arena *arena, const char *text)
+{
+    size_t n = text ? strlen(text) : 0;
+    bool empty = n > 2 && strcmp(text + n - 2, "()") == 0;
+    return empty ? arena_strndup(arena, text, n - 2) : text;
+}
+
 /* The named one; else the one that is started, or the last recipe that is called; else the
  * first of objects. `within`: of that function alone; NULL: of any. */
 static const struct python_call *chosen(const struct python *p, const char *name,
@@ -396,8 +404,8 @@ void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in)
     int n;
     const struct value *factory =
         in->estimator ? NULL : nemo_cli_factory(t->l, in->python);
-    const char *own =
-        factory && makes_recipe(in->python, factory->text) ? factory->text : NULL;
+    const char *own = factory ? plain_name(t->arena, factory->text) : NULL;
+    own = own && makes_recipe(in->python, own) ? own : NULL;
     const struct python_call *c = chosen(in->python, in->estimator, own, &n);
     const char *title = "a recipe of NeMo 2";
     if (nemo_cli_main(in->python) && !own && (factory || !c)) {

@@ -41,6 +41,18 @@ static bool is_nemo(const struct launch_command *c)
            strcmp(w[1].text, "llm") == 0;
 }
 
+bool nemo_lacks_program(struct launch_context *t, const struct launch_command *c)
+{
+    const struct shell_word *script = &c->command->words[c->script];
+    const char *text;
+    if (!option(c, "--factory", &text))
+        return false;
+    diags_add(&t->l->loader->diags, launch_diag(t->l, DIAG_UNRESOLVED, script->line, 0),
+              "--factory: the program that has it is not at hand: %s",
+              script->why ? script->why : script->text);
+    return true;
+}
+
 /* The value of an option by its long name or its brief one; NULL. */
 static const struct shell_word *either(const struct launch_command *c, const char *name,
                                        const char *brief, const char **text)

@@ -411,7 +411,8 @@ const char *user_script_method(struct arena *arena, const struct user_script *g)
 void user_script_take(struct launch_context *t, struct user_script *g);
 
 struct launch_command;
-void user_script_read_unknown(struct launch_context *t, const struct launch_command *c);
+void user_script_read_unknown(struct launch_context *t, const struct launch_command *c,
+                              struct value *accelerate);
 /* Whether a text imports Megatron, or what copies of it have: its loop is pretrain()'s, and
  * its options are Megatron's, also where the package is next to it. */
 bool user_script_is_of_megatron(const char *text);

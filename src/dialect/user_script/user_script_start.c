@@ -429,11 +429,11 @@ static struct user_script_start start_of(struct launch_context *t,
 
 void user_script_read_command(struct launch_context *t, const struct launch_command *c)
 {
+    struct value *accelerate = accelerate_take_command(t, c);
     if (c->unknown) {
-        user_script_read_unknown(t, c);
+        user_script_read_unknown(t, c, accelerate);
         return;
     }
-    struct value *accelerate = accelerate_take_command(t, c);
     struct value *given = trainer_command_arguments(t, c);
     if (trainer_document(t, c)) {
         peft_open_sections(t, given);
@@ -482,6 +482,9 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
         }
         launch_take_example(t, start.name, start.text, start.line);
         user_script_release(&g);
+    } else if (start.text && !trainer_document(t, c) && !strstr(start.text, "trl")) {
+        user_script_read_unknown(t, c, accelerate);
+        return;
     } else {
         read_options(t, c, start.name, given);
         if (start.text)

@@ -218,11 +218,15 @@ static void add_options(struct launch_context *t, struct value *to,
     }
 }
 
-void user_script_read_unknown(struct launch_context *t, const struct launch_command *c)
+void user_script_read_unknown(struct launch_context *t, const struct launch_command *c,
+                              struct value *accelerate)
 {
     const struct shell_word *w = &c->command->words[c->script];
     const char *program = launch_last_part(w->text);
-    struct value *accelerate = accelerate_take_command(t, c);
+    if (!c->unknown)
+        launch_note(t->l, c->command->line, DIAG_UNRESOLVED,
+                    "%s: on these GPUs its text runs no batch that is followed",
+                    program);
     struct value *given = value_new(t->arena, VALUE_DICT, c->command->line, 0),
                  at = { .line = c->command->line };
     const struct value_item entry = { program, at.line, &at };
