@@ -49,13 +49,26 @@ void python_will_change(struct python_parser *r, struct value *container)
                                        .before = *copy_of(r, container) }));
 }
 
+/* Whether a function that is called again has left the same. */
+static bool is_kept(const struct python_parser *r, const struct python_name *n)
+{
+    enum { LOOK_BACK = 16 };
+    int64_t from = r->p->left.n > LOOK_BACK ? r->p->left.n - LOOK_BACK : 0;
+    for (int64_t i = from; i < r->p->left.n; i++)
+        if (r->p->left.v[i].value == n->value &&
+            strcmp(r->p->left.v[i].name, n->name) == 0)
+            return true;
+    return false;
+}
+
 /* Names of a scope that somebody asks for. */
 static void keep(struct python_parser *r, int64_t names)
 {
     const char *const *kept = r->wanted->kept;
     for (int64_t i = names; kept && i < r->p->names.n; i++)
         for (const char *const *k = kept; *k && r->p->left.n < KEPT_MAX; k++)
-            if (r->p->names.v[i].value && fnmatch(*k, r->p->names.v[i].name, 0) == 0) {
+            if (r->p->names.v[i].value && !is_kept(r, &r->p->names.v[i]) &&
+                fnmatch(*k, r->p->names.v[i].name, 0) == 0) {
                 VEC_PUSH(&r->p->left, r->p->names.v[i]);
                 break;
             }

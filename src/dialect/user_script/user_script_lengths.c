@@ -35,7 +35,7 @@ const char *const user_script_kept[] = {
     "block_size", "chunk_size", "context_*",  "max_*length", "MAX_LEN*",   "max_len",
     "*seq*_len*", "SEQ_LEN",    "BLOCK_SIZE", "ctx_len",     "cutoff_len", "*accum*",
     "*ACCUM*",    "*grad_acc*", "*GRAD_ACC*", "*batch_size", "BATCH_SIZE", "cfg",
-    "conf",       "*config",    "CONFIG",     NULL,
+    "conf",       "*config",    "*args",      "params",      "CONFIG",     NULL,
 };
 
 /* What functions that join texts into blocks are given: partial(chunk, chunk_length=N). */

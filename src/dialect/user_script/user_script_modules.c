@@ -206,7 +206,9 @@ static int64_t member_of(const struct value *v, const char *const *names, int de
  * there is none. */
 static int64_t named(const struct python *p, const char *const *names)
 {
-    static const char *const settings[] = { "config", "cfg", "conf", NULL };
+    static const char *const settings[] = { "config", "cfg",        "conf",
+                                            "args",   "model_args", "model_config",
+                                            "params", NULL };
     int64_t found = 0, own;
     for (int64_t i = 0; i < p->names.n; i++)
         if (names_listed(names, p->names.v[i].name) &&
@@ -290,7 +292,8 @@ static void take_heads(struct parts *s)
     static const char *const names[] = {
         "n_head",    "n_heads",         "num_heads",     "num_attention_heads",
         "nhead",     "heads",           "n_local_heads", "num_q_heads",
-        "n_q_heads", "num_query_heads", "n_query_heads", NULL
+        "n_q_heads", "num_query_heads", "n_query_heads", "q_heads",
+        NULL
     };
     for (int64_t i = 0; i < s->p->modules.n && s->attentions; i++)
         if (is_named(&s->p->modules.v[i], "MultiheadAttention"))
@@ -353,10 +356,9 @@ static bool take_attention(struct parts *s)
     s->s.kv_width = d;
     if (s->attentions)
         return s->attentions == 1;
-    int fused = count(s, d, 3 * d), square = count(s, d, d);
-    if (fused == 1 && square == 1)
-        return true;
-    if (!fused && square == 4)
+    int square = count(s, d, d); /* an MLP may be of 3 d, too */
+    int fused = square == 1 ? count(s, d, 3 * d) : 0;
+    if (fused == 1 || square == 4)
         return true;
     if (!fused && square == 1 && count(s, d, each) == 3) /* modules of one head each */
         return true;

@@ -133,7 +133,16 @@ void user_script_ask_picture(struct launch_context *t, const struct user_script 
                                             "CIFAR10", NULL },
                              *const words[] = { "nn.Embedding(", "tokenizer",
                                                 "input_ids", NULL };
+    static const char *const masks[] = { "mask_ratio", "MaskedAutoencoder",
+                                         "MaskedAuto", NULL };
     const char *text = g->python->text ? g->python->text : "";
+    if (names_within(pictures, text) && names_within(masks, text)) {
+        launch_refuse_entry(t->l, "the model",
+                            "masks patches of pictures, of which its encoder reads a "
+                            "part",
+                            line);
+        return;
+    }
     if (launch_has(t, "/model") || launch_is_unresolved(t, "/model") ||
         !names_within(pictures, text) || names_within(words, text))
         return;
