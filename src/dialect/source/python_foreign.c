@@ -119,10 +119,12 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
     const char *text = text_at(r, function, &dot, &path), *of = dot + 1;
     bool method = text && strchr(of, '.');
     bool class = text && !method && python_has_class(text, of);
-    bool says = text && (method || python_makes(text) || parses(text) || asks(text) ||
-                         gives_settings(of));
-    if (!says ||
-        (!class && !method && !strstr(text, arena_printf(r->p->arena, "def %s(", of))))
+    /* what a package has of its modules */
+    bool package = text && names_ends(path, "__init__.py") && strstr(text, of);
+    bool says = text && (method || package || python_makes(text) || parses(text) ||
+                         asks(text) || gives_settings(of));
+    if (!says || (!class && !method && !package &&
+                  !strstr(text, arena_printf(r->p->arena, "def %s(", of))))
         return NULL;
     struct value *bound = python_new(r, VALUE_DICT, line), *v = NULL;
     struct python_modules inner = *m;

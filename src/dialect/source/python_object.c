@@ -156,3 +156,15 @@ struct value *python_instance(struct python_parser *r, struct python_function *o
                            arguments->line);
     return v;
 }
+
+struct value *python_member_at(struct python_parser *r, const char *path)
+{
+    size_t n = strcspn(path, ".");
+    struct value *x = python_find(r, arena_strndup(r->p->arena, path, n));
+    while (x && path[n]) {
+        path += n + 1;
+        n = strcspn(path, ".");
+        x = value_member(x, arena_strndup(r->p->arena, path, n));
+    }
+    return x;
+}

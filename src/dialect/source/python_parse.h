@@ -294,6 +294,8 @@ void python_import_class(struct python_parser *r, const char *name,
  * it by r->inline_call alone. */
 struct value *python_inline(struct python_parser *r, struct python_function *f,
                             const struct value *arguments, int64_t line);
+/* A member of a dictionary whose members are attributes, at any depth: a.b.c; NULL. */
+struct value *python_member_at(struct python_parser *r, const char *path);
 /* What x.name(...) gives of an object of a class of the text that has an __init__: what
  * its method does; NULL: it is no such object, or a dictionary's method. */
 struct value *python_class_call(struct python_parser *r, struct value *x,

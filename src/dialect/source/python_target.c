@@ -62,19 +62,6 @@ bool python_read_target(struct python_parser *r, struct python_target *t)
     return !python_stopped(r);
 }
 
-/* A member of a dictionary whose members are attributes, at any depth: a.b.c; NULL. */
-static struct value *member_at(struct python_parser *r, const char *path)
-{
-    size_t n = strcspn(path, ".");
-    struct value *x = python_find(r, arena_strndup(r->p->arena, path, n));
-    while (x && path[n]) {
-        path += n + 1;
-        n = strcspn(path, ".");
-        x = value_member(x, arena_strndup(r->p->arena, path, n));
-    }
-    return x;
-}
-
 struct value *python_holder(struct python_parser *r, const char *path, const char **key)
 {
     struct value *x = python_find(r, path);
@@ -84,7 +71,7 @@ struct value *python_holder(struct python_parser *r, const char *path, const cha
         return x;
     const char *outer = arena_strndup(r->p->arena, path, (size_t)(dot - path));
     x = python_find(r, outer);
-    x = x ? x : member_at(r, outer);
+    x = x ? x : python_member_at(r, outer);
     *key = dot + 1;
     return x && x->kind == VALUE_DICT ? x : NULL;
 }

@@ -51,8 +51,11 @@ static const struct value_item *argument_of(const struct python *p,
 
 bool user_script_is_own_loader(const struct python_call *c)
 {
-    return !strstr(python_last_part(c->function), "DataLoader") &&
-           !value_get(c->arguments, "batch_size");
+    static const char *const libraries[] = { "prepare_dataloader", "get_dataloader",
+                                             "make_torch_dataloader", NULL };
+    const char *last = python_last_part(c->function);
+    bool known = names_listed(libraries, last) && value_get(c->arguments, "batch_size");
+    return !strstr(last, "DataLoader") && !known;
 }
 
 /* Whether a call makes a loader: of functions of a program's own that are called so, those

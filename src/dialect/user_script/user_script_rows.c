@@ -43,7 +43,7 @@ const char *const user_script_calls[] = {
     /* what replaces the model's attention */
     "*flash_att", "*xformers", "*replace_",
     /* loops of one's own */
-    "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "DataLoaderLite", "*oader", "get_batch", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
+    "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "DataLoaderLite", "*oader", "get_batch", "get_batches", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "*Muon", "DistAdamW", "Adamax", "NAdam", "RAdam", "Adagrad", "RMSprop", "Lamb", "LAMB", "SOAP", "Shampoo", "SophiaG", "Sophia", "Prodigy", "AdamWScheduleFree", "GaLoreAdamW", "ZeroRedundancyOptimizer", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
     "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "weight", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "to", "deepcopy",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
@@ -132,7 +132,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "", "add_flash*", SCRIPT_ATTENDS }, { "", "apply_flash*", SCRIPT_ATTENDS }, { "", "enable_flash_att*", SCRIPT_ATTENDS }, { "", "use_flash_att*", SCRIPT_ATTENDS },
     { "", "patch_*flash_attn", SCRIPT_ATTENDS }, { "", "patch_*flash_attention", SCRIPT_ATTENDS }, { "", "convert_*flash_attn", SCRIPT_ATTENDS }, { "", "convert_*flash_attention", SCRIPT_ATTENDS },
     { "*Model", "from_pretrained", SCRIPT_BODY }, { "whisper", "load_model", SCRIPT_MODEL },
-    { "", "*oader", SCRIPT_LOADER }, { "", "*oader_v1", SCRIPT_LOADER }, { "", "get_batch", SCRIPT_LOADER }, /* of the program's own */
+    { "", "*oader", SCRIPT_LOADER }, { "", "*oader_v1", SCRIPT_LOADER }, { "", "get_batch", SCRIPT_LOADER }, { "", "get_batches", SCRIPT_LOADER }, /* of the program's own */
     { "", "tokenizer", SCRIPT_TOKENISED }, { "", "tok", SCRIPT_TOKENISED }, { "", "*encode_plus", SCRIPT_TOKENISED }, { "", "apply_chat_template", SCRIPT_TOKENISED },
 };
 
