@@ -145,16 +145,17 @@ struct training {
     uint32_t graphs;            /* CUDA graphs: bits of enum op_graph */
     double gradient_clipping;   /* norm; its all-reduce precedes the update; 0: none */
     enum op_attention attention;
-    int attention_word;    /* as written (scenario/attention.h); ATTENTION_OPEN: not */
-    int mask_word;         /* likewise, attention_masks */
-    bool masked;           /* fused attention reads a mask, and computes all pairs */
-    bool fused_softmax;    /* in SMP v1's tensor-parallel layers, or by its script */
-    bool framework_named;  /* the file names the profile */
-    int32_t mlp_tiles;     /* of a microbatch's tokens; 0: one; OP_TILES_ALST */
-    int32_t loss_chunks;   /* of a microbatch's tokens; 0: one; OP_CHUNKS_LIGER */
-    bool raw_loss;         /* cross-entropy reads logits as they are */
-    int64_t vocab_padding; /* 0: as it is */
-    struct lora lora;      /* rank 0: all parameters are trained */
+    int attention_word;   /* as written (scenario/attention.h); ATTENTION_OPEN: not */
+    int mask_word;        /* likewise, attention_masks */
+    bool masked;          /* fused attention reads a mask, and computes all pairs */
+    bool fused_softmax;   /* in SMP v1's tensor-parallel layers, or by its script */
+    bool framework_named; /* the file names the profile */
+    int32_t mlp_tiles;    /* of a microbatch's tokens; 0: one; OP_TILES_ALST */
+    int32_t loss_chunks;  /* of a microbatch's tokens; 0: one; OP_CHUNKS_LIGER */
+    bool updates_in_backward; /* each tensor as its gradient is made, which is freed */
+    bool raw_loss;            /* cross-entropy reads logits as they are */
+    int64_t vocab_padding;    /* 0: as it is */
+    struct lora lora;         /* rank 0: all parameters are trained */
     int64_t predicted_positions; /* masked LM: per sequence; 0: every position */
     int64_t mtp_layers;          /* modules that predict further tokens */
     bool mtp_repeated;           /* they are one, run so often */

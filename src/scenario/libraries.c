@@ -75,6 +75,7 @@ const struct library_row library_ddp = {
     DDP_COMMON,
     .profiles = { { PROFILE_ALWAYS, "pytorch-ddp" } },
     .bucket = { .size_B = 25 * MIB },
+    .early_updates = true,
     .wrapped_by = "fsdp",
 };
 
@@ -103,6 +104,7 @@ const struct library_row library_fsdp = {
     .offloads = BIT(OFFLOAD_NONE) | BIT(OFFLOAD_PARAMETERS),
     .offloads_layers = true, /* Transformer Engine's */
     .no_sync = true,
+    .early_updates = true,
     .gathers_logits = true,
     .expert_tensor = true, /* torchtitan: expert_tensor_parallel_degree */
     .dispatchers = BIT(DISPATCHER_DEEPEP) | BIT(DISPATCHER_HYBRIDEP), /* likewise */

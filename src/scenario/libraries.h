@@ -156,6 +156,7 @@ struct library_row {
         reduces_to_owner;   /* bits of sharding: a tensor to the rank that updates it */
     uint32_t sums_whole;    /* bits of sharding: on all ranks, whoever updates them */
     uint32_t reduces_each;  /* bits of sharding: in every accumulation step */
+    bool early_updates;     /* the optimizer can run within backward */
     bool no_sync;           /* full sharding can leave that to the last step */
     bool gathers_logits;    /* its tensor groups can have all words on each rank */
     uint32_t gathers_lists; /* bits of sharding: updated parameters come as lists of a

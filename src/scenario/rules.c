@@ -434,6 +434,32 @@ static int check_needs(const struct parse_context *r)
                                                                  : check_ulysses(r);
 }
 
+/* PyTorch's hooks after a gradient is complete (register_post_accumulate_grad_hook):
+ * torchtune's optimizer_in_bwd and torchtitan's early_step_in_backward refuse what needs
+ * gradients of several micro-batches, or of all tensors. DDP's buckets hold them. */
+static int check_early_updates(const struct parse_context *r)
+{
+    const struct training *t = &r->s->training;
+    const struct parallelism *p = &r->s->parallel;
+    struct cfg at = cfg_get(r->training, "update_in_backward");
+    if (!t->updates_in_backward)
+        return 0;
+    if (t->accumulation * t->microbatches > 1)
+        return cfg_error(at, DIAG_CONTRADICTION,
+                         "gradients of several micro-batches are summed before an "
+                         "update (write one, or leave this out)");
+    if (t->gradient_clipping > 0)
+        return cfg_error(at, DIAG_CONTRADICTION,
+                         "clipping needs the gradients of all parameters (leave one of "
+                         "them out)");
+    if (!library_of(p)->early_updates || p->pipeline > 1 || p->tensor > 1 ||
+        (p->shard.strategy != SHARDING_FULL && r->s->parallel.data > 1))
+        return cfg_error(at, DIAG_NOT_SIMULATED,
+                         "updates within backward are simulated on one GPU and under "
+                         "FSDP's full sharding alone (leave it out)");
+    return 0;
+}
+
 int rules_check(struct parse_context *r)
 {
     degrees_note(r);
@@ -441,5 +467,6 @@ int rules_check(struct parse_context *r)
            check_param_gather(r) | check_deferral(r) | check_messages(r) |
            check_loss_chunks(r) | check_mlp_tiles(r) | check_graphs(r) | work_check(r) |
            mtp_check(r) | saved_check(r) | saved_check_layers(r) | muon_check(r) |
-           lora_check(r) | smp_check(r) | precision_check(r) | task_check(r);
+           check_early_updates(r) | lora_check(r) | smp_check(r) | precision_check(r) |
+           task_check(r);
 }

@@ -87,6 +87,12 @@ bool states_reduce_each(const struct scenario *s)
                        (int)s->parallel.shard.strategy);
 }
 
+bool states_keep_gradients(const struct scenario *s)
+{
+    return s->training.framework->gradients.keeps_gradients &&
+           !s->training.updates_in_backward;
+}
+
 bool states_hold_whole(const struct scenario *s)
 {
     return s->parallel.shard.no_sync && states_shard_parameters(s) &&

@@ -33,6 +33,9 @@ bool states_sum_whole(const struct scenario *s);
  * a rank holds is its shard of their sums. */
 bool states_reduce_each(const struct scenario *s);
 
+/* Whether gradients stay from step to step: their sums, or as zeros. */
+bool states_keep_gradients(const struct scenario *s);
+
 /* Whether gradients of sharded parameters stay whole in accumulation steps before the
  * last one (FSDP's no_sync; MODEL.md, R8.3.2). */
 bool states_hold_whole(const struct scenario *s);

@@ -34,7 +34,9 @@ int gradients_complete(struct builder *b, const struct op_block *block,
         double made_B = states_shard_parameters(b->stage->s)
                             ? sum_B
                             : (double)p->elements * states.made_B;
-        if (begins_sum(b) && !b->stage->fw->gradients.keeps_gradients)
+        if (b->stage->s->training.updates_in_backward)
+            pass_make_gradient(b, made_B, sum_B);
+        else if (begins_sum(b) && !states_keep_gradients(b->stage->s))
             ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)sum_B);
         else if (!pass_has_dummy(b->stage, block, p)) /* added to the sum after it */
             pass_make_gradient(b, made_B, sum_B);

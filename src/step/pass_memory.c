@@ -182,7 +182,7 @@ void pass_make_gradient(struct builder *b, double made_B, double sum_B)
     const int32_t most =
         (int32_t)(sizeof(b->tensors.made_B) / sizeof(*b->tensors.made_B));
     int64_t size_B = ledger_round((int64_t)made_B);
-    bool is_sum = b->stage->fw->gradients.keeps_gradients && made_B == sum_B &&
+    bool is_sum = states_keep_gradients(b->stage->s) && made_B == sum_B &&
                   !states_shard_parameters(b->stage->s);
     if (b->stage->sums_flat) {
         end_with_pass(b, size_B);

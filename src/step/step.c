@@ -106,7 +106,7 @@ static void allocate_block(const struct stage *stage, const struct op_block *blo
         if (p->frozen)
             continue;
         allocate_optimizer(stage, &states, n, l);
-        if (stage->fw->gradients.keeps_gradients && !stage->sums_flat)
+        if (states_keep_gradients(stage->s) && !stage->sums_flat)
             ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)(n * states.gradient_B));
         ledger_alloc(l, LEDGER_BUFFERS, (int64_t)(n * bucket_B));
     }

@@ -51,7 +51,7 @@ void update_parameters(struct builder *b)
         p->tasks.v[p->tasks.n - 1].sync = true;
     if (zero_flattens(b->stage))
         zero_update(b);
-    else
+    else if (!b->stage->s->training.updates_in_backward) /* else of one tensor */
         ledger_alloc(&b->step->ledger, LEDGER_WORKSPACE, (int64_t)step_B);
     bool on_gpu = !offload_update(b, moved);
     if (on_gpu && o->kernels_per_tensor > 0)

@@ -338,6 +338,29 @@ static void test_no_sync(void)
 #undef SHARDS
 }
 
+/* Updated within backward, no gradient of a tensor stays (MODEL.md, 5.4.1). */
+static void test_early_updates(void)
+{
+    static const char one[] = "/cluster/gpus_per_instance=1 /cluster/count=1 "
+                              "/training/microbatches=1";
+    const char *changes[] = { one, one };
+    double most_B[2];
+    for (int early = 0; early < 2; early++) {
+        struct job j;
+        struct reps reps;
+        struct err err = { 0 };
+        const struct reps_options how = { .detail = true };
+        load(&j, base_text, changes[early]);
+        j.s.training.updates_in_backward = early;
+        CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &j.loader.arena, &j.s, &how, &err), 0);
+        most_B[early] = (double)reps.steps[0].ledger.peak_B;
+        CU_ASSERT(!early || reps.steps[0].ledger.at_peak_B[LEDGER_GRADIENTS] == 0);
+        reps_release(&reps);
+        cfg_loader_release(&j.loader);
+    }
+    CU_ASSERT(most_B[0] - most_B[1] > 4.0 * V * H);
+}
+
 static double update_host_s(const char *text)
 {
     struct job j;
@@ -618,6 +641,7 @@ void test_conserve_register(void)
     CU_add_test(s, "kernels of the update", test_updates);
     CU_add_test(s, "lists of parts cost the host time", test_lists);
     CU_add_test(s, "stages gather and scatter their shards", test_sharded_stages);
+    CU_add_test(s, "updates within backward", test_early_updates);
     CU_add_test(s, "whole gradients wait for the last microbatch", test_no_sync);
     CU_add_test(s, "context groups exchange keys and values", test_context);
     CU_add_test(s, "latent attention over tensor groups", test_latent_groups);

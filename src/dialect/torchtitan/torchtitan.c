@@ -66,6 +66,7 @@ static const struct dialect_option rows[] = {
     ROW("parallelism.context_parallel_degree", WIDE "context", .take = take_degree),
     ROW("experimental.context_parallel_degree", WIDE "context", .take = take_degree),
     ROW("parallelism.expert_parallel_degree", WIDE "expert", .take = take_degree),
+    ROW("optimizer.early_step_in_backward", "/training/update_in_backward", .kind = DIALECT_SWITCH, .value = "true"),
     ROW("parallelism.disable_loss_parallel", WIDE "loss_parallel", .kind = DIALECT_SWITCH, .value = "false"),
     ROW("training.disable_loss_parallel", WIDE "loss_parallel", .kind = DIALECT_SWITCH, .value = "false"),
     ROW("parallelism.fsdp_reshard_after_forward", WIDE "sharding/reshard_after_forward", .take = take_reshard),
@@ -104,7 +105,7 @@ static const struct dialect_option joint[] = {
 static const struct dialect_option others[] = {
     ROW_UNSIMULATED("experimental.enable_compiled_autograd"), ROW_UNSIMULATED("parallelism.enable_compiled_autograd"),
     ROW_UNSIMULATED("experimental.pipeline_parallel_split_points"), ROW_UNSIMULATED("parallelism.pipeline_parallel_split_points"),
-    ROW_UNSIMULATED("optimizer.early_step_in_backward"), 
+    
     ROW("parallelism.expert_tensor_parallel_degree", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one), ROW_UNSIMULATED("experimental.custom_*"),
     ROW_UNSIMULATED("parallelism.expert_parallel_comm_backend"), ROW_UNSIMULATED("float8.enable_fsdp_float8_all_gather"), ROW_UNSIMULATED("quantize.linear.float8.enable_fsdp_float8_all_gather"),
     ROW_UNSIMULATED("float8.*"), ROW_UNSIMULATED("quantize.*"), ROW_UNSIMULATED("mx.*"),

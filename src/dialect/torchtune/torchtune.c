@@ -80,6 +80,7 @@ static const struct dialect_option rows[] = {
     ROW("batch_size", "/training/micro_batch_size", .kind = DIALECT_SIZE),
     ROW("gradient_accumulation_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_SIZE),
     ROW("clip_grad_norm", "/training/gradient_clipping", .kind = DIALECT_NORM),
+    ROW("optimizer_in_bwd", "/training/update_in_backward", .kind = DIALECT_SWITCH, .value = "true"),
     ROW("optimizer._component_", "/training/optimizer", .take = take_optimizer),
     ROW("epochs", "/training/epochs", .kind = DIALECT_POSITIVE),
     ROW("tensor_parallel_dim", WIDE "tensor", .kind = DIALECT_DEGREE),
@@ -102,7 +103,7 @@ static const struct dialect_option joint[] = {
 static const struct dialect_option others[] = {
     REFUSED("policy_model*", ROLLOUTS), REFUSED("reward_and_value_model*", ROLLOUTS), REFUSED("grpo_samples", ROLLOUTS), REFUSED("inference*", ROLLOUTS), REFUSED("orchestration*", ROLLOUTS),
     REFUSED("teacher_model*", TEACHER), REFUSED("kd_loss*", TEACHER), REFUSED("tasks", EVALUATES), REFUSED("prompt*", EVALUATES), REFUSED("max_new_tokens", EVALUATES),
-    ROW_UNSIMULATED("optimizer_in_bwd"), ROW_UNSIMULATED("model.use_dora"), REFUSED("quantizer*", QUANTISES), REFUSED("fake_quant_after_n_steps", QUANTISES), ROW_UNSIMULATED("run_val_every_n_steps"), ROW_UNSIMULATED("fp8_recipe_name"),
+    ROW_UNSIMULATED("model.use_dora"), REFUSED("quantizer*", QUANTISES), REFUSED("fake_quant_after_n_steps", QUANTISES), ROW_UNSIMULATED("run_val_every_n_steps"), ROW_UNSIMULATED("fp8_recipe_name"),
     ROW("loss._component_", NULL, .class = DIALECT_UNSIMULATED, .off = off_full_loss), ROW_UNSIMULATED("enable_async_checkpointing"), ROW_UNSIMULATED("context_parallel_rotate_method"),
     ROW_UNSIMULATED("use_flex"), ROW_UNSIMULATED("model.image_size"), ROW_UNSIMULATED("model.decoder_trainable"), ROW_UNSIMULATED("model.encoder_trainable"), ROW_UNSIMULATED("model.fusion_trainable"),
     ROW_IDLE("model.*"), ROW_IDLE("tokenizer*"), ROW_IDLE("dataset*"), ROW_IDLE("dataloader*"), ROW_IDLE("datasets"), ROW_IDLE("batch_size_val"), ROW_IDLE("checkpointer*"), ROW_IDLE("ref_checkpointer*"),
