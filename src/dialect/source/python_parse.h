@@ -39,8 +39,9 @@ struct python_value {
     int64_t born;       /* how many were made before it */
 };
 
-/* The number of a value that is not known, but is not None. */
-enum { PYTHON_SOMETHING = 1 };
+/* The number of a value that is not known, but of which something is: it is not None; a
+ * variable of the environment that nobody sets is None, but somebody may set it. */
+enum { PYTHON_SOMETHING = 1, PYTHON_UNSET };
 
 /* A place to which reading can go back. */
 struct python_place {
@@ -362,9 +363,6 @@ const char *python_key(struct python_parser *r, const struct value *key);
 
 /* From now on the value is not known, for whoever holds it. */
 void python_spoil(struct python_parser *r, struct value *v, const char *why);
-
-/* The integer of an unknown value that is None, as far as conditions ask. */
-enum { PYTHON_UNSET = 1 };
 
 /* Operators ------------------------------------------------------------------------ */
 
