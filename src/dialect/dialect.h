@@ -6,7 +6,9 @@
  *     dialect.h, dialects.c
  *                  what a dialect is; the rows
  *     option       rows of options, and what is said of them
- *     source/      syntax alone: Python, shell, JSON, YAML, TOML, notebooks, manifests
+ *     python/, shell/
+ *                  programs, read and not run: what their calls and commands are given
+ *     source/      syntax alone: JSON, YAML, TOML, notebooks, manifests, files next to one
  *     launch/      which dialect a file is in; what all readers share
  *     user_script/, peft/
  *                  training programs in Python; words of adapters, which many share
@@ -75,16 +77,16 @@ struct dialect {
     /* DIALECT_CALLS: functions whose calls it wants, and those that give back what they
      * are given; NULL ends each */
     const char *const *calls, *const *same;
-    /* likewise: patterns of what gives an object (source/python.h) */
+    /* likewise: patterns of what gives an object (python/python.h) */
     const char *const *objects;
-    /* likewise: names of functions that it asks for (source/python.h) */
+    /* likewise: names of functions that it asks for (python/python.h) */
     const char *const *kept;
     /* likewise: modules of a network */
     const char *const *modules;
-    /* likewise: what a parameter is (source/python.h); NULL: it knows of none */
+    /* likewise: what a parameter is (python/python.h); NULL: it knows of none */
     const struct value *(*argument)(const struct python *p, const char *name,
                                     int64_t line);
-    /* likewise: whether calls so far are a training (source/python.h); NULL: never */
+    /* likewise: whether calls so far are a training (python/python.h); NULL: never */
     bool (*enough)(const struct python *p);
     bool (*recognises)(const struct dialect_input *in);
     /* fills the scenario; what is wrong is reported */

@@ -2,10 +2,10 @@
  * ends with values or with an error, in time near linear in the text. Build it with clang's
  * fuzzer, or with -DFUZZ_ALONE for a main that mutates seeds: fuzz_sources [SECONDS
  * [SEED]]. */
+#include "dialect/python/python.h"
+#include "dialect/shell/shell.h"
 #include "dialect/source/manifest.h"
 #include "dialect/source/notebook.h"
-#include "dialect/source/python.h"
-#include "dialect/source/shell.h"
 #include "dialect/source/toml.h"
 #include "dialect/source/yaml.h"
 

@@ -2,7 +2,7 @@
  * that comes of it. Refusals: tests/bad/launch-*. */
 #include "config/pointer.h"
 #include "dialect/launch/launch.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Python read and never run: operators, formats, methods, loops, comprehensions,
  * branches, functions, classes, defaults; what is not understood voids its name alone;
  * work stays near linear. Literals and notebooks' dumps: test_launch.c. */
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 #include "value_bench.h"
 
 #include <CUnit/CUnit.h>

@@ -2,7 +2,7 @@
  * why, the files they write; limits, and texts that are broken. Megatron's arguments:
  * test_megatron.c. */
 #include "base/strbuf.h"
-#include "dialect/source/shell.h"
+#include "dialect/shell/shell.h"
 #include "sample.h"
 
 #include <CUnit/CUnit.h>

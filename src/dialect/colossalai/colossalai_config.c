@@ -7,7 +7,7 @@
 #include "dialect/launch/launch_config.h"
 #include "dialect/launch/launch_context.h"
 #include "dialect/launch/launch_shell.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_override.h"
 #include "dialect/launch/launch_shell.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 
 #include <inttypes.h>
 #include <string.h>

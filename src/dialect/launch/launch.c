@@ -8,9 +8,9 @@
 #include "dialect/launch/launch_document.h"
 #include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
+#include "dialect/python/python.h"
 #include "dialect/source/document.h"
 #include "dialect/source/notebook.h"
-#include "dialect/source/python.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

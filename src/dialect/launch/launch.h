@@ -4,8 +4,8 @@
  * The estimator (a call of Estimator, PyTorch, HuggingFace, TensorFlow or ModelTrainer)
  * says which instances, the "distribution" dictionary, versions and hyperparameters;
  * what these are called in scripts is a table here, and names of models, tasks and data sets are
- * models/launch/names.json. Reading follows dialect/source/python.h and
- * dialect/source/shell.h: what would have to be run is not known, is said to be so, and
+ * models/launch/names.json. Reading follows dialect/python/python.h and
+ * dialect/shell/shell.h: what would have to be run is not known, is said to be so, and
  * is asked for by `--set`.
  *
  * The order: launch_load, cfg_set on its scenario, launch_complete, scenario_read,
@@ -30,7 +30,7 @@
 
 #include "base/vec.h"
 #include "config/cfg.h"
-#include "dialect/source/shell.h"
+#include "dialect/shell/shell.h"
 
 /* One field that was taken from the script. */
 struct launch_resolved {

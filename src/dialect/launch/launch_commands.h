@@ -2,7 +2,7 @@
 #ifndef DIALECT_LAUNCH_LAUNCH_COMMANDS_H
 #define DIALECT_LAUNCH_LAUNCH_COMMANDS_H
 
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 
 /* What a text starts by os.system(...) and subprocess.run(...), a command a line, with what
  * it sets of the environment; NULL: nothing. Of `given` what it is started with is taken:

@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "dialect/launch/launch.h"
 #include "dialect/option.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 
 enum { LAUNCH_HYPER_MAX = 8 };
 

@@ -2,7 +2,7 @@
 #ifndef DIALECT_LAUNCH_FOREIGN_H
 #define DIALECT_LAUNCH_FOREIGN_H
 
-#include "dialect/source/shell.h"
+#include "dialect/shell/shell.h"
 
 /* The word by which a command starts one, and what to say of it; NULL: it starts none. */
 const char *launch_foreign(const struct shell_command *c, const char **why);

@@ -3,7 +3,7 @@
 #define DIALECT_LAUNCH_LAUNCH_IMPORTS_H
 
 #include "dialect/launch/launch.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 
 struct launch_imports {
     const struct launch *l;

@@ -4,9 +4,9 @@
 
 #include "base/names.h"
 #include "base/strbuf.h"
+#include "dialect/python/python.h"
+#include "dialect/shell/shell.h"
 #include "dialect/source/notebook.h"
-#include "dialect/source/python.h"
-#include "dialect/source/shell.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #define DIALECT_LAUNCH_LAUNCH_SHELL_H
 
 #include "dialect/launch/launch_context.h"
-#include "dialect/source/shell.h"
+#include "dialect/shell/shell.h"
 
 struct dialect;
 
@@ -130,7 +130,7 @@ const struct value_item *launch_option(const struct launch_command *c,
 const struct shell_binding *launch_variable(const struct launch_command *c,
                                             const char *name);
 /* What its environment is by both: strings, whose lines are negative, as those of elsewhere
- * are in a program's text (dialect/source/python.h). */
+ * are in a program's text (dialect/python/python.h). */
 struct value *launch_environment(struct launch_context *t,
                                  const struct launch_command *c);
 const char *launch_last_part(const char *path); /* after the last "/" */

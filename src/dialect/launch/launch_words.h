@@ -4,7 +4,7 @@
 
 #include "dialect/dialect.h"
 #include "dialect/launch/launch_context.h"
-#include "dialect/source/shell.h"
+#include "dialect/shell/shell.h"
 
 enum { LAUNCH_LOST_MAX = 60 };
 

@@ -4,7 +4,7 @@
 #include "dialect/launch/launch_config.h"
 #include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/user_script/user_script.h"
 

@@ -3,7 +3,7 @@
 #include "base/names.h"
 #include "dialect/launch/launch_context.h"
 #include "dialect/nemo/nemo.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 
 #include <ctype.h>
 #include <fnmatch.h>

@@ -2,7 +2,7 @@
  * which writes its arguments into a recipe (scripts/performance/helpers.py, 25.02 to
  * 25.09). */
 #include "dialect/nemo/nemo.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 
 #include <string.h>
 #include <strings.h>

@@ -4,7 +4,7 @@
 #include "base/names.h"
 #include "dialect/launch/launch_override.h"
 #include "dialect/nemo/nemo.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 #include "dialect/trainer/trainer.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * known they are taken out and asked for by what they say. */
 #include "dialect/launch/launch_context.h"
 #include "dialect/nemo/nemo.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 
 #include <string.h>
 

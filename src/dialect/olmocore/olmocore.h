@@ -18,7 +18,7 @@
 
 #include "dialect/dialect.h"
 #include "dialect/launch/launch_context.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 
 extern const char *const olmocore_calls[], *const olmocore_objects[];
 extern const struct dialect_table olmocore_tables[];

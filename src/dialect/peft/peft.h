@@ -15,7 +15,7 @@
 
 #include "dialect/launch/launch_context.h"
 #include "dialect/option.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 
 #define PEFT_LORA "/training/lora"
 #define PEFT_RANK PEFT_LORA "/rank"

@@ -1,7 +1,7 @@
 /* An estimator's arguments and environment: a field each. */
 #include "dialect/launch/entry_points.h"
+#include "dialect/python/python.h"
 #include "dialect/sagemaker/sagemaker.h"
-#include "dialect/source/python.h"
 #include "dialect/trainer/trainer.h"
 #include "scenario/nccl_environment.h"
 

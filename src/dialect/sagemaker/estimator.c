@@ -3,7 +3,7 @@
 
 #include "base/names.h"
 #include "dialect/launch/entry_points.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 #include "dialect/user_script/user_script.h"
 
 #include <inttypes.h>

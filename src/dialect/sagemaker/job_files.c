@@ -8,10 +8,10 @@
 #include "base/strbuf.h"
 #include "dialect/launch/entry_points.h"
 #include "dialect/peft/peft.h"
+#include "dialect/python/python.h"
 #include "dialect/source/document.h"
 #include "dialect/source/files.h"
 #include "dialect/source/notebook.h"
-#include "dialect/source/python.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/user_script/user_script.h"
 

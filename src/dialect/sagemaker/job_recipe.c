@@ -5,8 +5,8 @@
 #include "base/names.h"
 #include "dialect/nemo/nemo.h"
 #include "dialect/peft/peft.h"
+#include "dialect/python/python.h"
 #include "dialect/source/document.h"
-#include "dialect/source/python.h"
 #include "dialect/trainer/trainer.h"
 
 #include <string.h>

@@ -2,8 +2,8 @@
  * from_jumpstart_config, and Estimator(model_uri=model_uris.retrieve(model_id=...)) of
  * SageMaker Python SDK 2.x before them. */
 #include "dialect/peft/peft.h"
+#include "dialect/python/python.h"
 #include "dialect/sagemaker/sagemaker.h"
-#include "dialect/source/python.h"
 #include "dialect/trainer/trainer.h"
 
 #include <string.h>

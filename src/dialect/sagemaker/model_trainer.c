@@ -4,7 +4,7 @@
 #include "dialect/sagemaker/sagemaker.h"
 
 #include "base/strbuf.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 
 #include <string.h>
 

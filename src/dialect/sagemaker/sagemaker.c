@@ -7,7 +7,7 @@
 #include "config/pointer.h"
 #include "dialect/accelerate/accelerate.h"
 #include "dialect/launch/launch_shell.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/user_script/user_script.h"
 #include "hardware/instance.h"

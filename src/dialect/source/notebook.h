@@ -1,7 +1,7 @@
 /* Jupyter's notebooks (.ipynb) as the source that their code cells are.
  *
  * Cells of Python become one text, each after a prompt (In [3]:), as
- * dialect/source/python.h reads the dump of a notebook. Cells of a shell (%%bash, %%sh)
+ * dialect/python/python.h reads the dump of a notebook. Cells of a shell (%%bash, %%sh)
  * and lines that start a program (!torchrun train.py) become another, in which each
  * is on the same line; there {name}, by which IPython gives Python's value, is
  * ${name}. %%writefile makes files. Cells of other languages are left out. */

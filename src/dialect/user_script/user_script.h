@@ -41,7 +41,7 @@
 
 #include "dialect/dialect.h"
 #include "dialect/launch/launch_context.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 
 /* What a call is for. */
 enum user_script_part {
@@ -114,7 +114,7 @@ struct user_script {
 struct user_script_start {
     const char *name, *text; /* of its file */
     int64_t line;            /* at which that is named: what is taken of it is there */
-    const struct value *given;       /* its options (dialect/source/python.h) */
+    const struct value *given;       /* its options (dialect/python/python.h) */
     const struct value *words;       /* of sys.argv; NULL: not known */
     const struct value *environment; /* set by who starts it; NULL: not known */
     bool plain; /* a loop of a model of its own counts, where its loader says the batch;

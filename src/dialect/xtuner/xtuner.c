@@ -8,7 +8,7 @@
 #include "dialect/launch/launch_override.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
-#include "dialect/source/python.h"
+#include "dialect/python/python.h"
 #include "dialect/swift/swift.h"
 #include "dialect/trainer/trainer.h"
 

@@ -1,0 +1,487 @@
+/* Arguments of a script in its own text: argparse, and parsers whose arguments are the
+ * fields of dataclasses (transformers' HfArgumentParser, TRL's and alignment-handbook's). */
+#include "base/names.h"
+#include "dialect/python/python_parse.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char parser_mark[] = "HfArgumentParser", classes_key[] = "classes";
+
+/* What was given ----------------------------------------------------------------------- */
+
+/* A word as what it looks like: 8, 1e-4, True. */
+static struct value *typed_text(struct python_parser *r, int64_t line, const char *text)
+{
+    char *end;
+    size_t digits = strspn(text + (*text == '-'), "0123456789");
+    bool yes = strcmp(text, "True") == 0 || strcmp(text, "true") == 0;
+    if (yes || strcmp(text, "False") == 0 || strcmp(text, "false") == 0)
+        return python_bool(r, line, yes);
+    if (digits && digits < 19 && !text[digits + (*text == '-')])
+        return python_int(r, line, strtoll(text, NULL, 10));
+    double x = strtod(text, &end);
+    if (strpbrk(text, "0123456789") == text + (*text == '-') && !*end && isfinite(x))
+        return python_real(r, line, x);
+    return python_text(r, line, text);
+}
+
+static struct value *typed(struct python_parser *r, const struct value *v, int deep)
+{
+    int64_t line = v->line > 0 ? -v->line : -1;
+    if (deep > PYTHON_DEPTH_MAX)
+        return python_unknown(r, line, "it holds itself");
+    if (v->kind == VALUE_STRING)
+        return typed_text(r, line, v->text);
+    struct value *copy = python_new(r, v->kind, line);
+    copy->integer = v->integer;
+    copy->real = v->real;
+    copy->text = v->text;
+    copy->why = v->why;
+    for (int32_t i = 0; i < v->n && !r->limit; i++) {
+        struct value *e = typed(r, v->items[i].value, deep + 1);
+        if (v->kind == VALUE_DICT)
+            python_put(r, copy, v->items[i].key, line, e);
+        else
+            python_append(r, copy, e);
+    }
+    return copy;
+}
+
+struct value *python_given(struct python_parser *r, const char *name)
+{
+    const struct value *v = value_member(r->wanted->given, name);
+    return v ? typed(r, v, 0) : NULL;
+}
+
+/* argparse ----------------------------------------------------------------------------- */
+
+/* "--batch-size/-b" as a name: batch_size. */
+static const char *as_name(struct python_parser *r, const char *option)
+{
+    option += strspn(option, "-");
+    char *name = arena_strndup(r->p->arena, option, strcspn(option, "/"));
+    for (char *s = name; *s; s++)
+        *s = *s == '-' ? '_' : *s;
+    return name;
+}
+
+/* The long option, or a positional argument, that an argument's i-th value is; NULL: it is
+ * neither. */
+static const char *option_at(const struct value *arguments, int32_t i)
+{
+    const struct value_item *it = &arguments->items[i];
+    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "-";
+    bool positional = *it->key >= '0' && *it->key <= '9';
+    return positional && (strncmp(text, "--", 2) == 0 || *text != '-') ? text : NULL;
+}
+
+/* The name of an argument: its first long option, without dashes. */
+static const char *argument_name(struct python_parser *r, const struct value *arguments)
+{
+    const struct value *dest = value_member(arguments, "dest");
+    const char *best = dest && dest->kind == VALUE_STRING ? dest->text : NULL;
+    for (int32_t i = 0; !best && i < arguments->n; i++)
+        best = option_at(arguments, i);
+    return best ? as_name(r, best) : NULL;
+}
+
+/* What is given by any of an argument's long options; NULL: nothing. */
+static struct value *any_given(struct python_parser *r, const struct value *arguments)
+{
+    struct value *v = NULL;
+    for (int32_t i = 0; !v && i < arguments->n; i++) {
+        const char *option = option_at(arguments, i);
+        v = option && *option == '-' ? python_given(r, as_name(r, option)) : NULL;
+    }
+    return v;
+}
+
+/* Whether it may be left out, and is None then. */
+static bool is_optional(const struct value *arguments)
+{
+    const struct value *first = value_member(arguments, "0"),
+                       *required = value_member(arguments, "required");
+    return first && first->kind == VALUE_STRING && *first->text == '-' &&
+           !(required && python_truth(required) != 0);
+}
+
+/* What the command's words give an option of one letter, "-b 8" or "-b8"; NULL. */
+static struct value *short_given(struct python_parser *r, const char *option, bool sets,
+                                 const struct value *action)
+{
+    const struct value *words = r->wanted->words;
+    for (int32_t i = 1; words && i < words->n; i++) {
+        const struct value *w = words->items[i].value;
+        if (w->kind != VALUE_STRING || strncmp(w->text, option, 2) != 0)
+            continue;
+        if (sets && !w->text[2])
+            return python_bool(r, -w->line, strcmp(action->text, "store_true") == 0);
+        if (!sets && w->text[2])
+            return typed(r,
+                         value_new_string(r->p->arena,
+                                          w->text + 2 + (w->text[2] == '='), w->line,
+                                          0),
+                         0);
+        if (!sets && i + 1 < words->n)
+            return typed(r, words->items[i + 1].value, 0);
+    }
+    return NULL;
+}
+
+/* Of the options of one letter that an argument has. */
+static struct value *any_short_given(struct python_parser *r,
+                                     const struct value *arguments, bool sets,
+                                     const struct value *action)
+{
+    struct value *found = NULL;
+    for (int32_t i = 0; !found && i < arguments->n; i++) {
+        const struct value *v = arguments->items[i].value;
+        bool positional =
+            *arguments->items[i].key >= '0' && *arguments->items[i].key <= '9';
+        if (positional && v->kind == VALUE_STRING && v->text[0] == '-' && v->text[1] &&
+            v->text[1] != '-' && !v->text[2])
+            found = short_given(r, v->text, sets, action);
+    }
+    return found;
+}
+
+/* Whether a switch asks a script to train, which nobody would give to simulate what it
+ * does else. */
+static bool asks_training(struct python_parser *r, const char *name)
+{
+    static const char *const names[] = { "train", "do_train", "training", NULL };
+    bool asks = names_listed(names, name);
+    if (asks)
+        python_note(r, r->t.line, "--%s is taken to be given", name);
+    return asks;
+}
+
+/* Whether a word of the command may be an argument that has no option's name. */
+static bool has_bare_word(const struct python_parser *r)
+{
+    const struct value *words = r->wanted->words;
+    bool after = false; /* an option, whose value it is */
+    for (int32_t i = 1; words && i < words->n; i++) {
+        const struct value *w = words->items[i].value;
+        bool option = w->kind == VALUE_STRING && *w->text == '-';
+        if (!option && !after)
+            return true;
+        after = option && !strchr(w->text, '=');
+    }
+    return false;
+}
+
+/* What the command gives an argument, as its words say it; NULL: nothing. */
+static struct value *given_of(struct python_parser *r, const struct value *arguments,
+                              const char *name, bool sets, const struct value *action)
+{
+    const struct value *first = value_member(arguments, "0"),
+                       *type = value_member(arguments, "type");
+    struct value *v = python_given(r, name);
+    v = v ? v : any_given(r, arguments);
+    v = v ? v : any_short_given(r, arguments, sets, action);
+    /* argparse.BooleanOptionalAction */
+    if (!v && action && action->kind != VALUE_STRING &&
+        python_given(r, arena_printf(r->p->arena, "no_%s", name)))
+        v = python_bool(r, -1, false);
+    bool bare = first && first->kind == VALUE_STRING && *first->text != '-';
+    if (!v && bare && has_bare_word(r))
+        v = python_unknown(r, -1, "%.60s is an argument of the script without a name",
+                           name);
+    /* lambda x: x == "true" makes what such a word looks like */
+    if (v && v->kind != VALUE_BOOL && type && type->kind == VALUE_UNKNOWN &&
+        type->why && strstr(type->why, "lambda"))
+        v = python_unknown(r, -1, "a function makes --%.60s of a word", name);
+    return v;
+}
+
+/* parser.add_argument("--lr", type=float, default=1e-4): args.lr is the default. */
+void python_add_argument(struct python_parser *r, const struct value *arguments,
+                         int64_t line)
+{
+    const char *name = argument_name(r, arguments);
+    const struct value *action = value_member(arguments, "action"),
+                       *given = value_member(arguments, "default");
+    bool sets = action && action->kind == VALUE_STRING &&
+                strncmp(action->text, "store_", 6) == 0;
+    if (!name)
+        return;
+    struct value *v = given_of(r, arguments, name, sets, action);
+    v = v       ? v
+        : given ? (struct value *)(uintptr_t)given
+        : sets && strcmp(action->text, "store_const") != 0
+            ? python_bool(r, line,
+                          strcmp(action->text, "store_true") != 0 ||
+                              (!r->wanted->given && asks_training(r, name)))
+        : r->wanted->given && is_optional(arguments)
+            ? python_new(r, VALUE_NONE, line)
+            : python_unknown(r, line,
+                             "--%.60s is an argument of the "
+                             "script",
+                             name);
+    if (!r->parsed)
+        r->parsed = python_new(r, VALUE_DICT, line);
+    python_put(r, r->parsed, name, line, v);
+}
+
+/* The one member of a dictionary that a name begins, as argparse completes it
+ * (argparse.py, allow_abbrev); `word`: only within its last word, or to "_or_path". NULL:
+ * none, or several. */
+static const char *completed(const struct value *dict, const char *name, bool word)
+{
+    size_t n = strlen(name);
+    const char *found = NULL;
+    if (value_get(dict, name) || n == 0)
+        return NULL;
+    for (int32_t i = 0; i < dict->n; i++) {
+        const char *key = dict->items[i].key;
+        if (strncmp(key, name, n) != 0 || (word && n < 3) ||
+            (word && key[n] == '_' && strcmp(key + n, "_or_path") != 0))
+            continue;
+        if (found)
+            return NULL;
+        found = key;
+    }
+    return found;
+}
+
+/* What was given by the beginning of an option's name. */
+static void complete(struct python_parser *r)
+{
+    const struct value *given = r->wanted->given;
+    for (int32_t i = 0; given && r->parsed && i < given->n && !r->limit; i++) {
+        const char *key = completed(r->parsed, given->items[i].key, false);
+        r->lex.work += r->parsed->n / 8;
+        if (key)
+            python_put(r, r->parsed, key, r->parsed->line,
+                       typed(r, given->items[i].value, 0));
+    }
+}
+
+void python_set_defaults(struct python_parser *r, const struct value *arguments,
+                         int64_t line)
+{
+    if (!r->parsed)
+        r->parsed = python_new(r, VALUE_DICT, line);
+    for (int32_t i = 0; i < arguments->n && !r->limit; i++) {
+        const struct value_item *it = &arguments->items[i];
+        const struct value *now = value_member(r->parsed, it->key);
+        if (!now || now->line >= 0) /* of the text, and not of the command */
+            python_put(r, r->parsed, it->key, it->line, it->value);
+    }
+    for (int32_t i = 0; arguments->gap && i < r->parsed->n && !r->limit; i++)
+        if (r->parsed->items[i].value->line >= 0)
+            r->parsed->items[i].value =
+                python_unknown(r, line, "set_defaults() is given what is not known");
+}
+
+/* parse_args(["--lr", "1e-4", "--bf16"]): the text's own words. */
+static void take_words(struct python_parser *r, struct value *parsed,
+                       const struct value *words)
+{
+    for (int32_t i = 0; i < words->n && !r->limit; i++) {
+        const struct value *w = words->items[i].value,
+                           *next = i + 1 < words->n ? words->items[i + 1].value : NULL;
+        if (w->kind != VALUE_STRING || strncmp(w->text, "--", 2) != 0)
+            continue;
+        const char *equals = strchr(w->text, '=');
+        char *name = arena_strndup(r->p->arena, w->text + 2,
+                                   equals ? (size_t)(equals - w->text) - 2
+                                          : strlen(w->text) - 2);
+        for (char *c = name; *c; c++)
+            *c = *c == '-' ? '_' : *c;
+        const struct value *now = value_member(parsed, name);
+        bool valued = !equals && next &&
+                      (next->kind != VALUE_STRING || strncmp(next->text, "--", 2) != 0);
+        struct value *v =
+            equals   ? typed_text(r, w->line, equals + 1)
+            : valued ? typed(r, next, 0)
+                     : python_bool(r, w->line,
+                                   !(now && now->kind == VALUE_BOOL && now->integer));
+        v->line = w->line;
+        python_put(r, parsed, name, w->line, v);
+        i += valued;
+    }
+}
+
+/* args = parser.parse_args() */
+struct value *python_parse_args(struct python_parser *r, const char *method,
+                                const struct value *arguments, int64_t line)
+{
+    complete(r);
+    struct value *v = r->parsed ? python_copy(r, r->parsed)
+                                : python_unknown(r, line, "parse_args() is a call");
+    const struct value *own = value_member(arguments, "0");
+    own = own ? own : value_member(arguments, "args");
+    if (own && own->kind == VALUE_LIST && !own->gap && v->kind == VALUE_DICT)
+        take_words(r, v, own);
+    if (r->parsed && !r->parsed_noted && !r->wanted->given)
+        python_note(r, line,
+                    "the script's own arguments are taken to be their defaults");
+    r->parsed_noted |= r->parsed != NULL;
+    if (strcmp(method, "parse_known_args") != 0)
+        return v;
+    struct value *both = python_new(r, VALUE_LIST, line);
+    python_append(r, both, v);
+    python_append(r, both, python_new(r, VALUE_LIST, line));
+    return both;
+}
+
+/* Fields of dataclasses ------------------------------------------------------------------ */
+
+struct value *python_field_parser(struct python_parser *r, struct value *arguments,
+                                  int64_t line)
+{
+    const struct value *first = value_member(arguments, "0");
+    struct value *v = python_new(r, VALUE_DICT, line), *list = NULL;
+    first = first ? first : value_member(arguments, "dataclass_types");
+    if (first && first->kind == VALUE_LIST)
+        list = python_copy(r, first);
+    else
+        list = python_new(r, VALUE_LIST, line);
+    if (first && first->kind != VALUE_LIST)
+        python_append(r, list, (struct value *)(uintptr_t)first);
+    v->text = parser_mark;
+    python_put(r, v, classes_key, line, list);
+    return v;
+}
+
+bool python_is_field_parser(const struct value *x)
+{
+    return x && x->kind == VALUE_DICT && x->text == parser_mark;
+}
+
+/* The name by which calls of the class are wanted, or that of what it derives from;
+ * NULL. */
+static const char *wanted_name(struct python_parser *r, const struct value *class)
+{
+    const char *name = class->text ? class->text : "";
+    const struct python_function *f = python_function(r, name);
+    if (names_listed(r->wanted->calls, python_last_part(name)))
+        return name;
+    return f && f->base && names_listed(r->wanted->calls, python_last_part(f->base))
+               ? f->base
+               : NULL;
+}
+
+static const char trainer_mark[] = "TrainingArguments";
+
+static void mark_trainer(struct value *v, const char *name)
+{
+    const char *last = python_last_part(name);
+    size_t n = strlen(last), m = sizeof(trainer_mark) - 1;
+    if (n >= m && strcmp(last + n - m, trainer_mark) == 0)
+        v->text = trainer_mark;
+}
+
+/* Switches that are off unless they are given (transformers/training_args.py, 4.57): what
+ * a program reads of them is known. */
+struct value *python_switch_left_out(struct python_parser *r, const struct value *x,
+                                     const char *name, int64_t line)
+{
+    static const char *const off[] = { "gradient_checkpointing", "bf16", "fp16", NULL };
+    bool known = x->kind == VALUE_DICT && x->text == trainer_mark && r->wanted->given &&
+                 names_listed(off, name);
+    return known ? python_bool(r, line, false) : NULL;
+}
+
+/* One that is made of defaults and of what was given. Which of that is a field of a class
+ * that is imported is not known: it has all. */
+static struct value *instance_of(struct python_parser *r, const struct value *class,
+                                 const struct value *given, int64_t line)
+{
+    struct value *v = class->kind == VALUE_DICT ? python_copy(r, class)
+                                                : python_new(r, VALUE_DICT, line);
+    const char *name = wanted_name(r, class);
+    for (int32_t i = 0; given && i < given->n && !r->limit; i++) {
+        const char *key = given->items[i].key;
+        bool off = strncmp(key, "no_", 3) == 0 && value_get(v, key + 3);
+        struct value *x = given == r->wanted->given ? typed(r, given->items[i].value, 0)
+                                                    : given->items[i].value;
+        if (off)
+            python_put(r, v, key + 3, line, python_bool(r, -1, false));
+        else
+            python_put(r, v, key, line, x);
+        /* fields of classes that are imported are not known: whole words are left to
+         * them */
+        const char *whole =
+            class->kind == VALUE_DICT ? completed(class, key, true) : NULL;
+        if (whole)
+            python_put(r, v, whole, line, x);
+    }
+    if (name || class->kind != VALUE_DICT)
+        v->gap = line; /* its other fields have defaults that are not here */
+    if (name)
+        mark_trainer(v, name);
+    if (name && python_record(r, name, line, NULL, v) >= 0) {
+        struct python_call *c = &r->p->calls.v[r->p->calls.n - 1];
+        c->result = v;
+        c->parsed = given == r->wanted->given;
+    }
+    return v;
+}
+
+bool python_parses_itself(struct python_parser *r, const struct value *object)
+{
+    static const char *const parsers[] = { "Tap", "TypedArgumentParser", NULL };
+    for (int64_t i = r->objects.n; i-- > 0;)
+        if (r->objects.v[i].value == object) {
+            const char *base = r->functions.v[r->objects.v[i].class].base;
+            return base && names_listed(parsers, python_last_part(base));
+        }
+    return false;
+}
+
+struct value *python_parse_class(struct python_parser *r, const struct value *class,
+                                 int64_t line)
+{
+    struct value *v = instance_of(r, class, r->wanted->given, line);
+    v->text = class->text;
+    return v;
+}
+
+/* What parse_dict(...), parse_json_file(...) and parse_yaml_file(...) make the instances
+ * of (transformers/hf_argparser.py, 4.57), where no command gives it; else what that
+ * gives. */
+static const struct value *handed(struct python_parser *r, const char *method,
+                                  const struct value *arguments, int64_t line)
+{
+    static const char *const files[] = { "parse_json_file", "parse_yaml_file", NULL };
+    static const char *const names[] = { "0", "args", "json_file", "yaml_file" };
+    const struct value *all = r->wanted->given, *v = NULL;
+    const struct python_modules *m = r->wanted->modules;
+    const char *path;
+    for (size_t i = 0; !v && i < sizeof(names) / sizeof(names[0]); i++)
+        v = value_member(arguments, names[i]);
+    if (!v || (all && all->n > 0))
+        return all;
+    if (strcmp(method, "parse_dict") == 0)
+        return v->kind == VALUE_DICT ? v : all;
+    v = names_listed(files, method) && v->kind == VALUE_STRING && m
+            ? m->document(m->of, r->p->arena, v->text, false, &path)
+            : NULL;
+    if (!v || v->kind != VALUE_DICT)
+        return all;
+    struct value *own = python_deep_copy(r, v);
+    value_move_to(own, line);
+    return own;
+}
+
+struct value *python_parse_fields(struct python_parser *r, const struct value *parser,
+                                  const char *method, const struct value *arguments,
+                                  int64_t line)
+{
+    const struct value *rest = value_member(arguments, "return_remaining_strings");
+    const struct value *classes = value_member(parser, classes_key);
+    const struct value *given = handed(r, method, arguments, line);
+    struct value *list = python_new(r, VALUE_LIST, line);
+    for (int32_t i = 0; classes && i < classes->n && !r->limit; i++)
+        python_append(r, list, instance_of(r, classes->items[i].value, given, line));
+    if (rest && python_truth(rest) == 1)
+        python_append(r, list, python_new(r, VALUE_LIST, line));
+    bool one = strcmp(method, "parse") == 0 && list->n == 1; /* alignment-handbook's */
+    return one ? list->items[0].value : list;
+}

@@ -1,0 +1,482 @@
+/* Values of Python source, and the names they are bound to. */
+#include "base/names.h"
+#include "dialect/python/python_parse.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NOTES_MAX = 100, MODULES_MAX = 200 };
+
+struct value *python_new(struct python_parser *r, enum value_kind kind, int64_t line)
+{
+    struct python_value *made = ARENA_NEW(r->p->arena, struct python_value);
+    struct value *v = &made->value;
+    made->born = r->values;
+    v->kind = kind;
+    v->line = line;
+    if (++r->values > PYTHON_VALUES_MAX)
+        r->limit = "too many values";
+    return v;
+}
+
+struct value *python_unknown(struct python_parser *r, int64_t line, const char *fmt,
+                             ...)
+{
+    char why[200];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(why, sizeof(why), fmt, ap);
+    va_end(ap);
+    struct value *v = python_new(r, VALUE_UNKNOWN, line);
+    v->why = arena_strdup(r->p->arena, why);
+    return v;
+}
+
+struct value *python_text(struct python_parser *r, int64_t line, const char *s)
+{
+    struct value *v = python_new(r, VALUE_STRING, line);
+    v->text = s;
+    return v;
+}
+
+struct value *python_int(struct python_parser *r, int64_t line, int64_t n)
+{
+    struct value *v = python_new(r, VALUE_INT, line);
+    v->integer = n;
+    v->real = (double)n;
+    return v;
+}
+
+struct value *python_real(struct python_parser *r, int64_t line, double x)
+{
+    if (!isfinite(x))
+        return python_unknown(r, line, "it is no number that can be held");
+    struct value *v = python_new(r, VALUE_REAL, line);
+    v->real = x;
+    return v;
+}
+
+struct value *python_bool(struct python_parser *r, int64_t line, bool b)
+{
+    struct value *v = python_new(r, VALUE_BOOL, line);
+    v->integer = b;
+    return v;
+}
+
+/* Containers ----------------------------------------------------------------------- */
+
+/* Room for one more item, or NULL. */
+static struct value_item *add_item(struct python_parser *r, struct value *v)
+{
+    if (v->n == PYTHON_ITEMS_MAX || r->limit) {
+        r->limit = "too many items in one dictionary or list";
+        return NULL;
+    }
+    if (v->n == v->cap) {
+        int32_t cap = v->cap ? 2 * v->cap : 4;
+        struct value_item *more = ARENA_ARRAY(r->p->arena, cap, struct value_item);
+        if (v->n)
+            memcpy(more, v->items, (size_t)v->n * sizeof(*more));
+        v->items = more;
+        v->cap = cap;
+    }
+    r->values++;
+    return &v->items[v->n++];
+}
+
+static struct value_item *find_item(const struct value *dict, const char *key)
+{
+    for (int32_t i = 0; dict && dict->kind == VALUE_DICT && i < dict->n; i++)
+        if (strcmp(dict->items[i].key, key) == 0)
+            return &dict->items[i];
+    return NULL;
+}
+
+void python_put(struct python_parser *r, struct value *dict, const char *key,
+                int64_t line, struct value *value)
+{
+    python_will_change(r, dict);
+    struct value_item *it = find_item(dict, key);
+    r->lex.work += dict->n / 8;
+    if (!it)
+        it = add_item(r, dict);
+    if (it)
+        *it = (struct value_item) { key, line, value };
+}
+
+void python_append(struct python_parser *r, struct value *list, struct value *value)
+{
+    python_will_change(r, list);
+    struct value_item *it = add_item(r, list);
+    if (it)
+        *it = (struct value_item) { NULL, value->line, value };
+}
+
+void python_remove(struct python_parser *r, struct value *v, int32_t i)
+{
+    python_will_change(r, v);
+    value_remove(v, i);
+    r->lex.work += v->n - i;
+}
+
+void python_extend(struct python_parser *r, struct value *list,
+                   const struct value *other)
+{
+    int32_t n = other->n; /* it may be the list itself */
+    if (other->kind != VALUE_LIST || other->gap)
+        list->gap = list->gap ? list->gap : other->gap ? other->gap : other->line;
+    for (int32_t i = 0; other->kind == VALUE_LIST && i < n && !r->limit; i++)
+        python_append(r, list, other->items[i].value);
+}
+
+void python_merge(struct python_parser *r, struct value *dict,
+                  const struct value *other)
+{
+    python_will_change(r, dict);
+    if (other->kind != VALUE_DICT || other->gap)
+        dict->gap = dict->gap ? dict->gap : other->gap ? other->gap : other->line;
+    r->lex.work += (int64_t)other->n * (dict->n + other->n);
+    for (int32_t i = 0; other->kind == VALUE_DICT && i < other->n; i++)
+        python_put(r, dict, other->items[i].key, other->items[i].line,
+                   other->items[i].value);
+}
+
+struct value *python_copy(struct python_parser *r, const struct value *container)
+{
+    struct value *v = python_new(r, container->kind, container->line);
+    if (container->kind == VALUE_DICT)
+        python_merge(r, v, container);
+    else
+        for (int32_t i = 0; i < container->n; i++)
+            python_append(r, v, container->items[i].value);
+    v->why = container->why;
+    return v;
+}
+
+static struct value *deep_copy(struct python_parser *r, const struct value *v, int deep)
+{
+    if (v->kind != VALUE_DICT && v->kind != VALUE_LIST)
+        return (struct value *)(uintptr_t)v;
+    struct value *copy = python_new(r, v->kind, v->line);
+    copy->gap = v->gap;
+    if (deep > PYTHON_DEPTH_MAX)
+        return python_unknown(r, v->line, "it holds itself");
+    for (int32_t i = 0; i < v->n && !r->limit; i++) {
+        struct value_item *it = add_item(r, copy);
+        if (it)
+            *it = (struct value_item) { v->items[i].key, v->items[i].line,
+                                        deep_copy(r, v->items[i].value, deep + 1) };
+    }
+    return copy;
+}
+
+struct value *python_deep_copy(struct python_parser *r, const struct value *v)
+{
+    return deep_copy(r, v, 0);
+}
+
+const char *python_key(struct python_parser *r, const struct value *key)
+{
+    if (key->kind == VALUE_STRING)
+        return key->text;
+    if (key->kind == VALUE_INT || key->kind == VALUE_BOOL)
+        return arena_printf(r->p->arena, "%" PRId64, key->integer);
+    if (key->kind == VALUE_REAL || key->kind == VALUE_NONE)
+        return python_string(r, key);
+    return NULL;
+}
+
+struct value *python_element(struct python_parser *r, const struct value *x,
+                             const struct value *key)
+{
+    if (x->kind == VALUE_LIST && key->kind == VALUE_INT) {
+        int64_t i = key->integer < 0 ? key->integer + x->n : key->integer;
+        if (i >= 0 && i < x->n && !x->gap)
+            return x->items[i].value;
+    }
+    const char *name = python_key(r, key);
+    const struct value_item *it = name ? find_item(x, name) : NULL;
+    if (it)
+        return it->value;
+    struct value *off = name ? python_switch_left_out(r, x, name, key->line) : NULL;
+    if (off)
+        return off;
+    if (x->kind == VALUE_UNKNOWN || key->kind == VALUE_UNKNOWN)
+        return python_unknown(r, key->line, "%s",
+                              x->kind == VALUE_UNKNOWN ? x->why : key->why);
+    return python_unknown(r, key->line, "it is an element that is not known");
+}
+
+void python_spoil(struct python_parser *r, struct value *v, const char *why)
+{
+    if (v->kind != VALUE_DICT && v->kind != VALUE_LIST)
+        return;
+    python_will_change(r, v);
+    v->kind = VALUE_UNKNOWN;
+    v->why = why;
+    v->n = v->cap = 0;
+}
+
+/* Names ---------------------------------------------------------------------------- */
+
+/* Unbound ones have no value. */
+static struct python_name *find_name(const struct python *p, const char *name,
+                                     int64_t from)
+{
+    for (int64_t i = p->names.n; i-- > from;)
+        if (p->names.v[i].value && strcmp(p->names.v[i].name, name) == 0)
+            return &p->names.v[i];
+    return NULL;
+}
+
+void python_rebind(struct python_parser *r, int64_t name, struct value *v)
+{
+    python_will_bind(r, name);
+    r->p->names.v[name].value = v;
+}
+
+/* Where the name outside is that the function under way declares as its own; -1: it
+ * declares none, or there is none yet. What nobody calls sets nothing outside. */
+static int64_t outer_name(const struct python_parser *r, const char *name)
+{
+    const struct python_outer *o = r->frame && !r->rest ? r->frame->outer : NULL;
+    while (o && strcmp(o->name, name) != 0)
+        o = o->next;
+    for (int64_t i = 0; o && i < r->scope; i++) {
+        int64_t at = o->global ? i : r->scope - 1 - i;
+        if (r->p->names.v[at].value && strcmp(r->p->names.v[at].name, name) == 0)
+            return at;
+    }
+    return -1;
+}
+
+/* A name that a branch bound keeps its place when that is taken back. */
+void python_bind(struct python_parser *r, const char *name, struct value *v)
+{
+    int64_t i = r->p->names.n, outer = outer_name(r, name);
+    if (outer >= 0) {
+        python_rebind(r, outer, v);
+        return;
+    }
+    while (i-- > r->scope)
+        if (strcmp(r->p->names.v[i].name, name) == 0)
+            break;
+    r->lex.work += r->p->names.n / 8;
+    if (i >= r->scope) {
+        python_rebind(r, i, v);
+    } else if (r->p->names.n == PYTHON_NAMES_MAX) {
+        r->limit = "too many names";
+    } else {
+        VEC_PUSH(&r->p->names, ((struct python_name) { name, NULL }));
+        python_rebind(r, r->p->names.n - 1, v);
+    }
+}
+
+struct value *python_find(const struct python_parser *r, const char *name)
+{
+    struct python_name *n = find_name(r->p, name, 0);
+    return n ? n->value : NULL;
+}
+
+const struct value *python_name(const struct python *p, const char *name)
+{
+    struct python_name *n = find_name(p, name, 0);
+    for (int64_t i = p->left.n; !n && i-- > 0;)
+        if (strcmp(p->left.v[i].name, name) == 0)
+            n = &p->left.v[i];
+    return n ? n->value : NULL;
+}
+
+void python_note(struct python_parser *r, int64_t line, const char *fmt, ...)
+{
+    char text[240];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    for (int64_t i = 0; i < r->p->notes.n; i++) /* of a function called twice */
+        if (r->p->notes.v[i].line == line && strcmp(r->p->notes.v[i].text, text) == 0)
+            return;
+    if (r->p->notes.n < NOTES_MAX)
+        VEC_PUSH(&r->p->notes,
+                 ((struct python_note) { line, arena_strdup(r->p->arena, text) }));
+}
+
+/* Calls and functions -------------------------------------------------------------- */
+
+int64_t python_record(struct python_parser *r, const char *function, int64_t line,
+                      const char *target, struct value *arguments)
+{
+    if (r->p->calls.n == PYTHON_CALLS_MAX) {
+        r->limit = "too many calls";
+        return -1;
+    }
+    VEC_PUSH(&r->p->calls, ((struct python_call) { .function = function,
+                                                   .target = target,
+                                                   .line = line,
+                                                   .quoted = r->quoted,
+                                                   .unsure = r->maybe > 0,
+                                                   .condition = r->condition,
+                                                   .every = r->every,
+                                                   .loops = r->loops,
+                                                   .around = r->around,
+                                                   .within = r->within,
+                                                   .arguments = arguments }));
+    return r->p->calls.n - 1;
+}
+
+/* Whether the first two arguments are known. */
+static bool is_sized(const struct value *arguments)
+{
+    for (int32_t i = 0; i < arguments->n && i < 2; i++)
+        if (arguments->items[i].value->kind == VALUE_UNKNOWN)
+            return false;
+    return !arguments->gap;
+}
+
+static bool same_size(const struct value *a, const struct value *b)
+{
+    for (int32_t i = 0; i < 2 && i < a->n && i < b->n; i++)
+        if (a->items[i].value->kind == VALUE_INT &&
+            !python_same(a->items[i].value, b->items[i].value))
+            return false;
+    return true;
+}
+
+static bool same_place(const struct python_module *a, const struct python_module *b)
+{
+    return a->at == b->at && strcmp(a->function, b->function) == 0 &&
+           (a->within == b->within ||
+            (a->within && b->within && strcmp(a->within, b->within) == 0));
+}
+
+static void note_built(struct python_parser *r, int64_t module, int64_t times)
+{
+    VEC_PUSH(&r->built, ((struct python_built) { module, times }));
+    r->p->modules.v[module].times += times;
+}
+
+void python_unbuild(struct python_parser *r, const struct python_place *from)
+{
+    while (r->built.n > from->built) {
+        const struct python_built *b = &r->built.v[--r->built.n];
+        r->p->modules.v[b->module].times -= b->times;
+    }
+}
+
+bool python_builds(const struct python *p)
+{
+    static const char *const parts[] = { "Embedding", "Conv2d", "ModuleList", NULL };
+    for (int64_t i = 0; i < p->modules.n; i++)
+        if (p->modules.v[i].times > 0 &&
+            names_listed(parts, python_last_part(p->modules.v[i].function)))
+            return true;
+    return false;
+}
+
+void python_add_module(struct python_parser *r, const struct python_module *new)
+{
+    /* of a network that was built, what nothing calls has no parts */
+    if (r->rest && r->built_by_calls &&
+        isupper((unsigned char)*python_last_part(new->function)))
+        return;
+    for (int64_t i = 0; i < r->p->modules.n; i++) {
+        struct python_module *m = &r->p->modules.v[i];
+        if (!same_place(m, new))
+            continue;
+        if (!is_sized(new->arguments))
+            return;
+        bool first = !is_sized(m->arguments);
+        if (!first && r->rest) /* what was called decides */
+            return;
+        m->varies |=
+            new->varies || (!first && !same_size(m->arguments, new->arguments));
+        if (first)
+            m->times = 0;
+        note_built(r, i, new->times);
+        m->arguments = first ? new->arguments : m->arguments;
+        return;
+    }
+    if (r->p->modules.n == MODULES_MAX)
+        return;
+    VEC_PUSH(&r->p->modules, *new);
+    r->p->modules.v[r->p->modules.n - 1].times = 0;
+    note_built(r, r->p->modules.n - 1, new->times);
+}
+
+static bool is_module(const struct python_parser *r, const char *name)
+{
+    for (const char *const *m = r->wanted->modules_of; *m; m++)
+        if (**m == '*' ? strstr(name, *m + 1) != NULL : strcmp(*m, name) == 0)
+            return true;
+    return false;
+}
+
+void python_record_module(struct python_parser *r, const char *function, int64_t line,
+                          const struct value *arguments)
+{
+    if (r->wanted->modules_of && is_module(r, python_last_part(function)))
+        python_add_module(r, &(struct python_module) { .function = function,
+                                                       .line = line,
+                                                       .times = 1,
+                                                       .at = r->lex.i,
+                                                       .within = r->within,
+                                                       .arguments = arguments });
+}
+
+void python_set_attribute(struct python_parser *r, const struct value *x,
+                          const char *key, int64_t line, struct value *v)
+{
+    static const char *const kinds[] = { "Arguments",  "Config",
+                                         "Estimator",  "Config.from_pretrained",
+                                         "PyTorch",    "HuggingFace",
+                                         "TensorFlow", "ModelTrainer",
+                                         "Accelerator" };
+    for (int64_t i = r->p->calls.n; x && i-- > 0;) {
+        struct python_call *c = &r->p->calls.v[i];
+        bool made = false;
+        for (size_t k = 0; c->result == x && k < sizeof(kinds) / sizeof(kinds[0]); k++)
+            made |= names_ends(c->function, kinds[k]);
+        if (!made)
+            continue;
+        if (c->arguments != x)
+            python_put(r, c->arguments, key, line, v);
+        return;
+    }
+}
+
+const struct value *python_given_to(const struct python_parser *r,
+                                    const struct value *x, const char *name)
+{
+    for (int64_t i = r->p->calls.n; i-- > 0;)
+        if (r->p->calls.v[i].result == x)
+            return value_member(r->p->calls.v[i].arguments, name);
+    return NULL;
+}
+
+struct python_function *python_function(struct python_parser *r, const char *name)
+{
+    for (int64_t i = r->functions.n; i-- > 0;)
+        if (strcmp(r->functions.v[i].name, name) == 0)
+            return &r->functions.v[i];
+    return NULL;
+}
+
+bool python_is_object(const struct python_parser *r, const char *function)
+{
+    const char *const *o = r->wanted->objects;
+    while (o && *o && fnmatch(*o, function, 0) != 0)
+        o++;
+    return o && *o;
+}
+
+const char *python_last_part(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot ? dot + 1 : name;
+}

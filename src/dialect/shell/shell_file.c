@@ -1,0 +1,37 @@
+/* The texts of files that a shell script reads. */
+#include "dialect/shell/shell_machine.h"
+
+#include "base/file.h"
+#include "config/lenient.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of one path as it is. */
+static const char *text_of(struct shell_machine *m, const char *name)
+{
+    const struct source_file *own =
+        source_files_find(m->in->files, m->in->n_files, name);
+    if (own)
+        return own->text;
+    for (int64_t i = m->out->files.n; i-- > 0;)
+        if (strcmp(m->out->files.v[i].name, name) == 0)
+            return m->out->files.v[i].text;
+    const char *path =
+        m->in->file ? source_files_next_to(m->arena, m->in->file, name) : NULL;
+    struct err err = { 0 };
+    size_t len = 0;
+    char *text = path ? file_read(path, SHELL_TEXT_MAX_B, &len, &err) : NULL;
+    const char *kept = text && lenient_bad_byte(text, len) == len
+                           ? arena_strndup(m->arena, text, len)
+                           : NULL;
+    free(text);
+    return kept;
+}
+
+const char *shell_file_text(struct shell_machine *m, const char *name)
+{
+    const char *path = shell_path(m->arena, m->directory, name),
+               *text = text_of(m, path);
+    return text || strcmp(path, name) == 0 ? text : text_of(m, name);
+}
