@@ -9,8 +9,8 @@
 #include "simulate/communicators.h"
 #include "simulate/interpretations.h"
 #include "step/reps.h"
-#include "step/servers.h"
-#include "step/smddp.h"
+#include "step/update/servers.h"
+#include "step/update/smddp.h"
 
 /* Memory */
 

@@ -44,7 +44,7 @@
 #define STEP_BUILDER_H
 
 #include "model/saved.h"
-#include "step/schedule.h"
+#include "step/pipeline/schedule.h"
 #include "step/stage.h"
 
 /* Where what a forward keeps for backward is booked, if it is kept. */

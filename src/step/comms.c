@@ -1,6 +1,6 @@
 #include "step/comms.h"
 
-#include "step/smddp.h"
+#include "step/update/smddp.h"
 
 void comms_overlapped(struct builder *b, const struct coll_plan *plan)
 {

@@ -1,7 +1,7 @@
 #include "step/contrast.h"
 
-#include "step/block_comms.h"
 #include "step/comms.h"
+#include "step/pass/block_comms.h"
 #include "step/stage.h"
 
 /* Vectors of a rank's pairs, in the type of products. */

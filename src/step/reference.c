@@ -1,9 +1,9 @@
 #include "step/reference.h"
 
-#include "step/pass_block.h"
+#include "step/pass/pass_block.h"
+#include "step/pass/tensor_ends.h"
 #include "step/replicas.h"
-#include "step/shard.h"
-#include "step/tensor_ends.h"
+#include "step/update/shard.h"
 
 int64_t reference_weights_B(const struct stage *stage)
 {

@@ -3,7 +3,7 @@
 #include "hardware/sites.h"
 #include "scenario/libraries.h"
 #include "step/model_group.h"
-#include "step/schedule.h"
+#include "step/pipeline/schedule.h"
 #include "step/stage.h"
 
 #include <inttypes.h>

@@ -14,21 +14,21 @@
  *
  * Files of this folder:
  *     reps, step, stage, replicas: representative ranks; one rank's step; its blocks
- *     pipeline, schedule*, measure: order of passes; passes measured once and replayed
- *     pass*, recompute, reference, issue, update: passes, what is recomputed, forwards
- *     without gradients, kernels, the optimizer comms, block_comms, tensor*, exchange, model_group:
- *         collectives of tensor, expert and context groups
- *     shard*, offload, param_gather: gathers of sharded parameters; states on the host
- *     buckets, wire, smddp, servers: gradients into buckets, and how they are reduced
- *     pass_memory, zero: who frees tensors and when; DeepSpeed's flat buffers
- *     syncs: which kernels make ranks equal */
+ *     measure, reference: passes measured once and replayed; forwards without gradients
+ *     issue, syncs: kernels of the host's streams; which of them make ranks equal
+ *     comms, wire, model_group, contrast: collectives, as they are planned
+ *     pass/: forwards and backwards, what is recomputed, kept on the host and freed, and
+ *         the collectives of tensor, expert and context groups within them
+ *     pipeline/: the order of passes, and what a stage does of them
+ *     update/: gradients into buckets or shards and how they are reduced, gathers of
+ *         parameters, DeepSpeed's flat buffers, servers, the optimizer */
 #ifndef STEP_STEP_H
 #define STEP_STEP_H
 
 #include "memory/ledger.h"
 #include "run/plans_kept.h"
 #include "scenario/scenario.h"
-#include "step/schedule.h"
+#include "step/pipeline/schedule.h"
 #include "step/unread.h"
 
 struct step {

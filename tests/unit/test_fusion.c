@@ -2,7 +2,7 @@
  * bytes, folding, compression, conditions of SMDDP's AllGather. */
 #include "run/fusion.h"
 #include "simulate/simulate.h"
-#include "step/smddp.h"
+#include "step/update/smddp.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>

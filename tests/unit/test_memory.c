@@ -4,7 +4,7 @@
 #include "scenario/states.h"
 #include "simulate/communicators.h"
 #include "simulate/simulate.h"
-#include "step/pass_memory.h"
+#include "step/pass/pass_memory.h"
 #include "step/reps.h"
 
 #include <CUnit/CUnit.h>

@@ -1,6 +1,6 @@
 /* Muon: matrices and their products, states, owners among replicas, tensor groups. */
-#include "step/muon.h"
 #include "step/stage.h"
+#include "step/update/muon.h"
 #include "step_bench.h"
 
 #include <CUnit/CUnit.h>

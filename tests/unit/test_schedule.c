@@ -1,7 +1,7 @@
 /* Pipeline schedules: closed forms of bubbles and of microbatches in flight,
  * found again by playing the lists out over uniform stages with free messages. */
 #include "layout/partition.h"
-#include "step/schedule.h"
+#include "step/pipeline/schedule.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>

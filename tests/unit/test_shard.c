@@ -4,7 +4,7 @@
 #include "scenario/states.h"
 #include "scenario_bench.h"
 #include "step/reps.h"
-#include "step/shard_units.h"
+#include "step/update/shard_units.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

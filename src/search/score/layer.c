@@ -136,7 +136,7 @@ static bool is_of_stack(const struct op_block *b)
     return op_block_is_layer(b) && !op_block_is_mtp(b);
 }
 
-/* What a rank sends to its tokens' experts, by all-to-all (step/dispatch.h). */
+/* What a rank sends to its tokens' experts, by all-to-all (step/pass/dispatch.h). */
 static double routed_B(const struct scenario *s, const struct op_settings *settings)
 {
     const struct model *m = &s->model;
