@@ -21,8 +21,6 @@ struct python_choice {
 /* Over blank lines and comments to the next that says something, the lexer at its first
  * character: its column, -1 at a prompt and at the end. */
 int64_t python_next_line(struct python_parser *r);
-/* Over ":"; anything else fails. */
-void python_expect_colon(struct python_parser *r);
 /* The suite at the parser, taken for sure (1), not (0), or perhaps (-1). */
 void python_read_branch(struct python_parser *r, struct python_choice *c, int truth,
                         int64_t column);
@@ -30,5 +28,7 @@ void python_read_branch(struct python_parser *r, struct python_choice *c, int tr
 void python_end_choice(struct python_parser *r, struct python_choice *c);
 /* "match" subject ":" and its cases; false: the word is a name, the parser at it. */
 bool python_match(struct python_parser *r, int64_t column);
+/* with a as b, c: and its suite. */
+void python_read_with(struct python_parser *r, int64_t column);
 
 #endif

@@ -4,9 +4,10 @@
  *
  *     python.c                          the text
  *     python_notebook.c                 lines that are no Python
- *     python_block.c, python_match.c, python_function.c, python_object.c,
- *     python_statement.c                blocks; cases; functions and classes; their
- *                                       objects; statements
+ *     python_block.c, python_match.c, python_with.c
+ *                                       blocks; cases; contexts
+ *     python_function.c, python_object.c, python_statement.c
+ *                                       functions and classes; their objects; statements
  *     python_expr.c, python_term.c, python_call.c, python_again.c
  *                                       operators; terms; calls; f-strings and
  *                                       comprehensions
@@ -208,6 +209,8 @@ bool python_may_repeat(const struct python_parser *r);
 /* Likewise for a loop's body, which leaves as much to what comes after it. */
 bool python_may_loop(const struct python_parser *r);
 bool python_stopped(const struct python_parser *r); /* failed, or at a limit */
+/* Over ":"; anything else fails. */
+void python_expect_colon(struct python_parser *r);
 /* Over brackets and what is in them. */
 void python_skip_brackets(struct python_parser *r);
 /* Whether no more of an expression follows; over the rest of one. */

@@ -145,3 +145,10 @@ void python_skip_statement(struct python_parser *r)
             python_advance(r);
     }
 }
+
+void python_expect_colon(struct python_parser *r)
+{
+    r->failed |= !python_at(r, ":");
+    if (!python_stopped(r))
+        python_advance(r);
+}

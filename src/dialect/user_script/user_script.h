@@ -3,7 +3,8 @@
  *
  * Files of this folder:
  *     user_script_rows     rows: which part a call is of, its arguments by names of options
- *     user_script_calls    which calls make the training; their arguments, gathered
+ *     user_script_choose   which calls make the training
+ *     user_script_calls    their arguments, gathered
  *     user_script_word     one argument, one word of those
  *     user_script_start    the program that a command or an estimator starts
  *     user_script_left     arguments that are not read, by name
@@ -30,6 +31,7 @@
  *     user_script_plain    a loop of PyTorch alone, whose model is the text's own
  *     user_script_frozen   parameters that the text switches off
  *     user_script_lengths  how long sequences are, where no argument says it
+ *     user_script_usual    numbers by their usual names
  *     user_script_starters calls that start processes on GPUs and nodes; nn.DataParallel
  *     user_script_remote   functions that SageMaker's SDK runs; models that are copied
  *     user_script          what all of it says of a training
@@ -145,7 +147,14 @@ extern const char *const user_script_calls[], *const user_script_same[];
 /* Names of functions that lengths and accumulation are looked for by. */
 extern const char *const user_script_kept[];
 
-/* The calls of a text that make its training, and their arguments. */
+/* The calls of a text that make its training, by their parts; what such a call gives its
+ * adapters; why it is not known how the base model is quantised; NULL: it is, or nothing
+ * asks. */
+void user_script_choose(struct user_script *g);
+const struct value *user_script_config_of(const struct python_call *wrapped);
+const char *user_script_open_base(const struct user_script *g);
+
+/* Those calls, and their arguments. */
 void user_script_gather(struct user_script *g, struct arena *arena,
                         const struct python *p);
 

@@ -1,0 +1,91 @@
+/* Numbers of a text by their usual names, wherever it has them: names, arguments, fields,
+ * constants of modules, documents. */
+#include "base/names.h"
+#include "dialect/user_script/user_script.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* A field of the text's own classes and their instances; NULL: none has it, or they
+ * differ. */
+static const struct value *field_of(const struct python *p, const char *name)
+{
+    const struct value *found = NULL;
+    for (int64_t i = 0; i < p->names.n; i++) {
+        const struct value *v = p->names.v[i].value;
+        const struct value_item *it =
+            v && v->kind == VALUE_DICT && v->text ? value_get(v, name) : NULL;
+        if (!it || it->value->kind != VALUE_INT)
+            continue;
+        if (found && it->value->integer != found->integer)
+            return NULL;
+        found = it->value;
+    }
+    return found;
+}
+
+/* Of the functions that were called. */
+static const struct value *left_of(const struct python *p, const char *name)
+{
+    for (int64_t i = p->left.n; i-- > 0;)
+        if (strcmp(p->left.v[i].name, name) == 0 && p->left.v[i].value &&
+            p->left.v[i].value->kind == VALUE_INT)
+            return p->left.v[i].value;
+    return NULL;
+}
+
+/* A constant of a module of one's own: config.MAX_SEQ_LENGTH. */
+static const struct value *constant_of(const struct python *p, const char *name)
+{
+    bool constant = isupper((unsigned char)*name) != 0;
+    for (int64_t i = 0; constant && i < p->names.n; i++) {
+        const struct python_name *n = &p->names.v[i];
+        const char *dot = strchr(n->name, '.');
+        if (dot && strcmp(dot + 1, name) == 0 && n->value &&
+            n->value->kind == VALUE_INT)
+            return n->value;
+    }
+    return NULL;
+}
+
+/* A member of a document that the text loads, at any depth. */
+static const struct value *within(const struct value *v, const char *name, int deep)
+{
+    enum { DEEP_MAX = 4 };
+    const struct value_item *it = value_get(v, name);
+    if (it && it->value->kind == VALUE_INT)
+        return it->value;
+    const struct value *found = NULL;
+    bool opens = v && v->kind == VALUE_DICT && !v->text && deep < DEEP_MAX;
+    for (int32_t i = 0; opens && !found && i < v->n; i++)
+        found = within(v->items[i].value, name, deep + 1);
+    return found;
+}
+
+static const struct value *document_s(const struct python *p, const char *name)
+{
+    static const char *const documents[] = { "cfg",  "conf",   "config",
+                                             "data", "dm",     "datamodule",
+                                             "args", "CONFIG", NULL };
+    const struct value *found = NULL;
+    for (int64_t i = 0; i < p->names.n && !found; i++)
+        if (names_listed(documents, p->names.v[i].name))
+            found = within(p->names.v[i].value, name, 0);
+    for (int64_t i = p->left.n; i-- > 0 && !found;)
+        if (names_listed(documents, p->left.v[i].name))
+            found = within(p->left.v[i].value, name, 0);
+    return found;
+}
+
+const struct value *user_script_usual(const struct python *p, const char *name)
+{
+    const struct value *v = python_name(p, name);
+    const struct value_item *it = p->parsed ? value_get(p->parsed, name) : NULL;
+    v = v && v->kind == VALUE_INT            ? v
+        : it && it->value->kind == VALUE_INT ? it->value
+                                             : left_of(p, name);
+    v = v ? v : field_of(p, name);
+    v = v ? v : constant_of(p, name);
+    v = v ? v : document_s(p, name);
+    return v && v->integer > 0 ? v : NULL;
+}
