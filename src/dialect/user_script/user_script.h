@@ -325,11 +325,6 @@ void user_script_add_written(struct launch_context *t, const struct launch_comma
                              struct value *given);
 /* Options from the n-th on are none of the training's: the document's keys are. */
 void user_script_drop_from(struct user_script *g, const struct value *given, int32_t n);
-/* Gives a program that has an argument --config of its own the name of the document, which
- * it reads by itself, too; true: it does. Without one of the words that were gathered. */
-bool user_script_give_document(struct launch_context *t, const struct launch_command *c,
-                               struct value *given);
-void user_script_drop_word(struct user_script *g, const char *key);
 extern const char *const user_script_guesses[];
 /* user_script_cli.c: whether a document is LightningCLI's; its calls, gathered. */
 bool user_script_recognises_cli(const struct value *root);

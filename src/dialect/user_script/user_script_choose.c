@@ -261,7 +261,8 @@ void user_script_choose(struct user_script *g)
     choose_body(g);
     choose(g, SCRIPT_WRAPPED, NULL);
     const struct value *peft = user_script_given(trainer, "peft_config", "");
-    choose(g, SCRIPT_ADAPTERS, peft ? peft : user_script_config_of(g->parts[SCRIPT_WRAPPED]));
+    choose(g, SCRIPT_ADAPTERS,
+           peft ? peft : user_script_config_of(g->parts[SCRIPT_WRAPPED]));
     /* adapters that nothing is seen to be given may be none of this training */
     const struct python_call *adapters = g->parts[SCRIPT_ADAPTERS];
     if (adapters && trainer && !peft && !g->parts[SCRIPT_WRAPPED] &&

@@ -2,7 +2,6 @@
  * usually called is what it is taken to be. */
 #include "base/names.h"
 #include "dialect/launch/entry_points.h"
-#include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
@@ -160,26 +159,4 @@ void user_script_read_document(struct launch_context *t, const struct dialect_in
     else
         trainer_read_document(t, &opened);
     t->l->title = "a training program's own document";
-}
-
-/* A program that has an argument --config of its own reads the document by itself, too. */
-bool user_script_give_document(struct launch_context *t, const struct launch_command *c,
-                               struct value *given)
-{
-    static const char *const parses[] = { "\"--config\"", "'--config'", NULL };
-    const struct value_item *file = trainer_document(t, c);
-    const char *text =
-        launch_program_text(t->l, t->arena, c->command->words[c->script].text);
-    bool gives =
-        file && text && names_within(parses, text) && !value_get(given, "config");
-    if (gives)
-        value_add(t->arena, given, "config", file->line, file->value);
-    return gives;
-}
-
-void user_script_drop_word(struct user_script *g, const char *key)
-{
-    const struct value_item *it = value_get(g->words, key);
-    if (it)
-        value_remove(g->words, (int32_t)(it - g->words->items));
 }

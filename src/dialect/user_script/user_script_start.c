@@ -439,7 +439,6 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
         peft_open_sections(t, given);
         user_script_open_document(t, given);
     }
-    bool document = user_script_give_document(t, c, given);
     const struct user_script_start start = start_of(t, c, given);
     struct user_script g;
     int32_t n = given->n;
@@ -451,8 +450,6 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
         user_script_ask(t, start.line, "the document that the command names gives it");
     if (start.text && user_script_load(&g, t, &start)) {
         const char *program = launch_last_part(start.name);
-        if (document)
-            user_script_drop_word(&g, "config");
         if (user_script_refuses_second(t, &g, given, program)) {
             user_script_release(&g);
             return;
