@@ -122,6 +122,13 @@ struct launch_changes {
 /* A text of Python as launch_read_names has read it. */
 struct launch_names;
 
+/* A program that commands start, in the loader's arena, and whether it trains by its own
+ * calls (user_script_is_program). */
+struct launch_judged {
+    const char *text;
+    bool trains;
+};
+
 struct launch {
     struct cfg_loader *loader;
     const struct launch_changes *changes; /* or NULL */
@@ -168,6 +175,7 @@ struct launch {
     VEC(struct diag) notes; /* what was passed over or assumed, with its line */
     VEC(struct launch_names *)
     names; /* texts that several readers want (launch_imports) */
+    VEC(struct launch_judged) judged; /* a script may start one a hundred times */
 };
 
 /* What is given in addition to the file. */

@@ -414,6 +414,20 @@ static json_t *read_started(struct launch_context *t, const struct shell_command
     return p.text ? given->program(t->l, &p) : NULL;
 }
 
+/* Whether a command's program was read for as many later commands as suffice: a script may
+ * start one a hundred times, with other options each time. */
+static bool is_read_enough(const struct shell *s, int64_t at, int32_t script)
+{
+    enum { READ_MAX = 8 };
+    const char *name = s->commands.v[at].words[script].text;
+    int n = 0;
+    for (int64_t i = at + 1; i < s->commands.n && n < READ_MAX; i++) {
+        int32_t other = launch_script_of(&s->commands.v[i]);
+        n += other >= 0 && strcmp(s->commands.v[i].words[other].text, name) == 0;
+    }
+    return n >= READ_MAX;
+}
+
 json_t *launch_read_program(struct launch_context *t, const struct shell *s,
                             const struct launch_given *given)
 {
@@ -422,7 +436,7 @@ json_t *launch_read_program(struct launch_context *t, const struct shell *s,
         const struct shell_command *c = &s->commands.v[i];
         int32_t script = launch_script_of(c);
         const char *dot = script >= 0 ? strrchr(c->words[script].text, '.') : NULL;
-        if (dot && strcmp(dot, ".py") == 0)
+        if (dot && strcmp(dot, ".py") == 0 && !is_read_enough(s, i, script))
             tree = read_started(t, c, script, given);
     }
     return tree;

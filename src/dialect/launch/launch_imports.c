@@ -296,4 +296,5 @@ void launch_release_names(struct launch *l)
     for (int64_t i = 0; i < l->names.n; i++)
         python_release(&l->names.v[i]->python);
     VEC_RELEASE(&l->names);
+    VEC_RELEASE(&l->judged);
 }

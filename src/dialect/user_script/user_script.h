@@ -131,8 +131,7 @@ bool user_script_load(struct user_script *g, struct launch_context *t,
 void user_script_release(struct user_script *g);
 
 /* Whether a text has a training that is read here, whatever it is given. */
-bool user_script_is_program(struct arena *arena, const struct launch *l,
-                            const char *text);
+bool user_script_is_program(struct arena *arena, struct launch *l, const char *text);
 
 /* Takes back the question of adapters that the program's text gives to nothing. */
 void user_script_drop_unused(struct launch_context *t, struct user_script *g,

@@ -60,20 +60,23 @@ static int read_text(struct python *p, struct arena *arena, const struct launch 
     return python_read(p, arena, s->text, strlen(s->text), &wanted, &err);
 }
 
-bool user_script_is_program(struct arena *arena, const struct launch *l,
-                            const char *text)
+bool user_script_is_program(struct arena *arena, struct launch *l, const char *text)
 {
+    for (int64_t i = 0; i < l->judged.n; i++)
+        if (strcmp(l->judged.v[i].text, text) == 0)
+            return l->judged.v[i].trains;
     struct value nothing = { .kind = VALUE_DICT, .line = 1 };
     const struct user_script_start s = { .text = text, .given = &nothing };
+    struct launch_judged judged = { arena_strdup(&l->loader->arena, text), false };
     struct user_script g;
     struct python p;
-    bool is_one = read_text(&p, arena, l, &s, 0) == 0;
-    if (is_one) {
+    if (read_text(&p, arena, l, &s, 0) == 0) {
         user_script_gather(&g, arena, &p);
-        is_one = user_script_trains(&g) || user_script_loops(&g);
+        judged.trains = user_script_trains(&g) || user_script_loops(&g);
     }
     python_release(&p);
-    return is_one;
+    VEC_PUSH(&l->judged, judged);
+    return judged.trains;
 }
 
 /* Where its values are: what it was given at its own line, the rest at the program's
