@@ -281,27 +281,29 @@ static enum shell_status one(struct test *t)
     return opposite(is_empty(t->m, w));
 }
 
+/* Two joined: one that decides (of "and" NO, of "or" YES), or both the other. */
+static enum shell_status join(enum shell_status a, enum shell_status b,
+                              enum shell_status decides)
+{
+    enum shell_status other = decides == SHELL_NO ? SHELL_YES : SHELL_NO;
+    return a == decides || b == decides ? decides
+           : a == other && b == other   ? other
+                                        : SHELL_UNKNOWN;
+}
+
 static enum shell_status all(struct test *t)
 {
     enum shell_status s = one(t);
-    while (takes(t, "&&", "-a")) {
-        enum shell_status next = one(t);
-        s = s == SHELL_NO || next == SHELL_NO     ? SHELL_NO
-            : s == SHELL_YES && next == SHELL_YES ? SHELL_YES
-                                                  : SHELL_UNKNOWN;
-    }
+    while (takes(t, "&&", "-a"))
+        s = join(s, one(t), SHELL_NO);
     return s;
 }
 
 static enum shell_status any(struct test *t)
 {
     enum shell_status s = all(t);
-    while (takes(t, "||", "-o")) {
-        enum shell_status next = all(t);
-        s = s == SHELL_YES || next == SHELL_YES ? SHELL_YES
-            : s == SHELL_NO && next == SHELL_NO ? SHELL_NO
-                                                : SHELL_UNKNOWN;
-    }
+    while (takes(t, "||", "-o"))
+        s = join(s, all(t), SHELL_YES);
     return s;
 }
 

@@ -178,16 +178,24 @@ static struct shell_texts calculated(struct shell_machine *m,
     return all;
 }
 
+/* The variable that is set now; NULL: it is fixed, or nothing is set. */
+static struct shell_variable *to_assign(struct shell_machine *m, const char *name)
+{
+    struct shell_variable *x =
+        m->mode == SHELL_SKIP || m->failed ? NULL : find_or_add(m, name);
+    if (!x || x->fixed)
+        return NULL;
+    x->set = ++m->sets;
+    x->gone = false;
+    return x;
+}
+
 void shell_assign(struct shell_machine *m, const char *name,
                   const struct shell_texts *values, bool array, bool append)
 {
-    if (m->mode == SHELL_SKIP || m->failed)
+    struct shell_variable *x = to_assign(m, name);
+    if (!x)
         return;
-    struct shell_variable *x = find_or_add(m, name);
-    if (!x || x->fixed)
-        return;
-    x->set = ++m->sets;
-    x->gone = false;
     x->array |= array;
     if (m->mode == SHELL_MAYBE) {
         assign_perhaps(m, x, values, append);
@@ -308,13 +316,9 @@ static int32_t add_key(struct shell_machine *m, struct shell_variable *x,
 void shell_assign_key(struct shell_machine *m, const char *name, const char *key,
                       const struct shell_text *value)
 {
-    if (m->mode == SHELL_SKIP || m->failed)
+    struct shell_variable *x = to_assign(m, name);
+    if (!x)
         return;
-    struct shell_variable *x = find_or_add(m, name);
-    if (!x || x->fixed)
-        return;
-    x->set = ++m->sets;
-    x->gone = false;
     if (!x->keys) {
         x->values = (struct shell_texts) { 0 };
         x->keys = ARENA_ARRAY(m->arena, 1, const char *);
