@@ -14,22 +14,10 @@
 
 enum { NAME_MAX_B = 200 };
 
-/* The longest entry of a table that a word fits; keys may end with "*". */
 static struct cfg look_up(struct launch_context *t, const char *table, const char *word)
 {
-    struct cfg names = launch_names(t, table), best = { 0 };
-    size_t longest = 0;
-    for (void *it = cfg_first(names); it; it = cfg_next(names, it)) {
-        const char *key = cfg_key(it);
-        size_t n = strlen(key);
-        bool open = n && key[n - 1] == '*';
-        bool fits = open ? strncmp(key, word, n - 1) == 0 : strcmp(key, word) == 0;
-        if (fits && n > longest) {
-            longest = n;
-            best = cfg_member(names, it);
-        }
-    }
-    return best;
+    const char *rest;
+    return launch_names_row(t, table, word, &rest);
 }
 
 /* "google-bert/BERT-Large" to "bert-large", "./run_qa.sh" to "run_qa". */
