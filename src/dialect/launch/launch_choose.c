@@ -414,31 +414,38 @@ static json_t *read_started(struct launch_context *t, const struct shell_command
     return p.text ? given->program(t->l, &p) : NULL;
 }
 
-/* Whether a command's program was read for as many later commands as suffice: a script may
- * start one a hundred times, with other options each time. */
-static bool is_read_enough(const struct shell *s, int64_t at, int32_t script)
+/* How often a program was read; a script may start one a hundred times, with other options
+ * each time. */
+struct reading {
+    const char *name;
+    int n;
+};
+typedef VEC(struct reading) readings;
+
+static bool is_read_enough(readings *all, const char *name)
 {
     enum { READ_MAX = 8 };
-    const char *name = s->commands.v[at].words[script].text;
-    int n = 0;
-    for (int64_t i = at + 1; i < s->commands.n && n < READ_MAX; i++) {
-        int32_t other = launch_script_of(&s->commands.v[i]);
-        n += other >= 0 && strcmp(s->commands.v[i].words[other].text, name) == 0;
-    }
-    return n >= READ_MAX;
+    for (int64_t i = 0; i < all->n; i++)
+        if (strcmp(all->v[i].name, name) == 0)
+            return all->v[i].n++ >= READ_MAX;
+    VEC_PUSH(all, ((struct reading) { name, 1 }));
+    return false;
 }
 
 json_t *launch_read_program(struct launch_context *t, const struct shell *s,
                             const struct launch_given *given)
 {
     json_t *tree = NULL;
+    readings all = { 0 };
     for (int64_t i = s->commands.n; !tree && given->program && i-- > 0;) {
         const struct shell_command *c = &s->commands.v[i];
         int32_t script = launch_script_of(c);
-        const char *dot = script >= 0 ? strrchr(c->words[script].text, '.') : NULL;
-        if (dot && strcmp(dot, ".py") == 0 && !is_read_enough(s, i, script))
+        const char *name = script >= 0 ? c->words[script].text : "",
+                   *dot = strrchr(name, '.');
+        if (dot && strcmp(dot, ".py") == 0 && !is_read_enough(&all, name))
             tree = read_started(t, c, script, given);
     }
+    VEC_RELEASE(&all);
     return tree;
 }
 
