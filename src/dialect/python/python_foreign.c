@@ -33,13 +33,7 @@ static const char *text_of(struct python_parser *r, const char *text, const char
     return out;
 }
 
-/* Whether a module adds arguments of the command. */
-static bool parses(const char *text)
-{
-    return strstr(text, ".add_argument(") != NULL;
-}
-
-/* Whether it asks the environment for its callers. */
+/* Whether a module asks the environment for its callers. */
 static bool asks(const char *text)
 {
     return strstr(text, "getenv(") || strstr(text, "environ.get(");
@@ -121,8 +115,8 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
     bool class = text && !method && python_has_class(text, of);
     /* what a package has of its modules */
     bool package = text && names_ends(path, "__init__.py") && strstr(text, of);
-    bool says = text && (method || package || python_makes(text) || parses(text) ||
-                         asks(text) || gives_settings(of));
+    bool says = text && (method || package || python_makes(text) ||
+                         python_parses(text) || asks(text) || gives_settings(of));
     if (!says || (!class && !method && !package &&
                   !strstr(text, arena_printf(r->p->arena, "def %s(", of))))
         return NULL;

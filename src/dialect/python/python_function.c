@@ -356,7 +356,6 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
     int64_t names = r->p->names.n, functions = r->functions.n;
     r->scope = names;
     r->frame = &frame;
-    r->within = f.name;
     r->around = around_of(r, f.name);
     r->inlined++;
     r->nested_before = r->nested;
@@ -379,7 +378,6 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
     python_go(r, &here);
     r->scope = outer.scope;
     r->frame = outer.frame;
-    r->within = outer.within;
     r->around = outer.around;
     r->inlined = outer.inlined;
     r->nested = outer.nested;

@@ -25,11 +25,16 @@ void python_spend(const struct python_modules *m, const char *text)
     *m->left -= 1 + (int)(strlen(text) >> 12);
 }
 
+bool python_parses(const char *text)
+{
+    return strstr(text, "add_argument(") != NULL;
+}
+
 /* Modules that parse the command line are given it as the text is. */
 void python_hand_command(const struct python_parser *r, const char *text,
                          struct python_wanted *to)
 {
-    bool parses = strstr(text, "add_argument(") != NULL;
+    bool parses = python_parses(text);
     to->given = parses ? r->wanted->given : NULL;
     to->words = parses ? r->wanted->words : NULL;
 }

@@ -159,8 +159,8 @@ struct python_parser {
     int32_t inlined;       /* functions whose calls are being read */
     int32_t maybe;         /* branches under way that may not be taken */
     int32_t loops;         /* under way */
-    const char *within;    /* the function that is read; NULL: the text itself */
-    const struct python_around *around; /* likewise, with those around it */
+    /* the functions that are read, the innermost first; NULL: the text itself */
+    const struct python_around *around;
     const char *condition; /* the innermost that is not known, as written; NULL: none */
     int64_t remainder;     /* of the last "%" of what is not known; 0, -1 as of calls */
     int64_t every;         /* likewise, of a condition around */
@@ -481,6 +481,8 @@ struct value *python_imported_load(struct python_parser *r, const char *function
 
 /* Whether a module's text makes what a training is of. */
 bool python_makes(const char *text);
+/* Whether it adds arguments of the command. */
+bool python_parses(const char *text);
 /* Takes a module's text, which is read, of what may be read in all. */
 void python_spend(const struct python_modules *m, const char *text);
 /* A module's environment is the text's. */

@@ -309,6 +309,11 @@ void python_note(struct python_parser *r, int64_t line, const char *fmt, ...)
 
 /* Calls and functions -------------------------------------------------------------- */
 
+static const char *within_of(const struct python_parser *r)
+{
+    return r->around ? r->around->name : NULL;
+}
+
 int64_t python_record(struct python_parser *r, const char *function, int64_t line,
                       const char *target, struct value *arguments)
 {
@@ -325,7 +330,7 @@ int64_t python_record(struct python_parser *r, const char *function, int64_t lin
                                                    .every = r->every,
                                                    .loops = r->loops,
                                                    .around = r->around,
-                                                   .within = r->within,
+                                                   .within = within_of(r),
                                                    .arguments = arguments }));
     return r->p->calls.n - 1;
 }
@@ -425,7 +430,7 @@ void python_record_module(struct python_parser *r, const char *function, int64_t
                                                        .line = line,
                                                        .times = 1,
                                                        .at = r->lex.i,
-                                                       .within = r->within,
+                                                       .within = within_of(r),
                                                        .arguments = arguments });
 }
 
