@@ -115,14 +115,15 @@ static struct value *changed(struct launch_context *t, const struct value *now, 
                              const struct value *with)
 {
     double a, b;
+    int64_t n;
     struct value *v = value_new(t->arena, VALUE_REAL, with->line, 0);
     if (!now || !launch_real(now, &a) || !launch_real(with, &b) ||
         (by == '/' && b == 0))
         return NULL;
     v->real = by == '+' ? a + b : by == '-' ? a - b : by == '*' ? a * b : a / b;
-    if (v->real == (double)(int64_t)v->real && by != '/') {
+    if (by != '/' && launch_whole(v, &n)) {
         v->kind = VALUE_INT;
-        v->integer = (int64_t)v->real;
+        v->integer = n;
     }
     return v;
 }
