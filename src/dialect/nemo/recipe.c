@@ -399,6 +399,30 @@ static int open_choice(const struct python *p, const struct python_call *best)
     return others ? n : 0;
 }
 
+/* Reports a recipe of which it is not known what it sets, or that distils. */
+static bool refused(struct launch_context *t, const struct dialect_input *in,
+                    const struct python_call *c, enum kind k)
+{
+    struct diags *diags = &t->l->loader->diags;
+    struct diag open = launch_diag(t->l, DIAG_UNRESOLVED, c->line, 0),
+                not_simulated = launch_diag(t->l, DIAG_NOT_SIMULATED, c->line, 0);
+    int n = in->estimator ? 0 : open_choice(in->python, c);
+    if (n)
+        diags_add(diags, open,
+                  "which of %d recipes is called depends on what the script is given "
+                  "(give its argument a default)",
+                  n);
+    else if (k == DISTILL)
+        diags_add(diags, not_simulated,
+                  "distillation, which has a second model, is not simulated");
+    else if (c->result && c->result->kind == VALUE_UNKNOWN)
+        diags_add(diags, not_simulated, "what the recipe sets is not known: %s",
+                  c->result->why);
+    else
+        return false;
+    return true;
+}
+
 void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in)
 {
     int n;
@@ -418,28 +442,10 @@ void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in)
         return;
     }
     enum kind k = kind_of(c);
-    int open = in->estimator ? 0 : open_choice(in->python, c);
-    if (open) {
-        diags_add(&t->l->loader->diags, launch_diag(t->l, DIAG_UNRESOLVED, c->line, 0),
-                  "which of %d recipes is called depends on what the script is given "
-                  "(give its argument a default)",
-                  open);
+    if (refused(t, in, c, k))
         return;
-    }
     const struct value *object =
         c->result && c->result->kind == VALUE_DICT ? c->result : c->arguments;
-    if (k == DISTILL) {
-        diags_add(&t->l->loader->diags,
-                  launch_diag(t->l, DIAG_NOT_SIMULATED, c->line, 0),
-                  "distillation, which has a second model, is not simulated");
-        return;
-    }
-    if (c->result && c->result->kind == VALUE_UNKNOWN) {
-        diags_add(&t->l->loader->diags,
-                  launch_diag(t->l, DIAG_NOT_SIMULATED, c->line, 0),
-                  "what the recipe sets is not known: %s", c->result->why);
-        return;
-    }
     struct value *flat = changes_of(t, object, k == BRIDGE);
     t->l->line = c->line;
     if (n > 1 && !in->estimator)

@@ -365,6 +365,17 @@ static void take_environment(struct launch_context *t, const struct user_script 
     }
 }
 
+static void take_trl(struct launch_context *t, struct user_script *g)
+{
+    user_script_take_padded(t, g);
+    trl_take(t, g->words, is_older(g));
+    /* older trainers leave a model as it is that has its adapters already */
+    if (user_script_is_unsloth(g))
+        trl_cast(t, "Unsloth loads a 4-bit model's other weights so", false);
+    else if (!is_older(g) || !g->parts[SCRIPT_WRAPPED])
+        trl_cast(t, TRL_CASTS, true);
+}
+
 void user_script_take(struct launch_context *t, struct user_script *g)
 {
     const struct trainer_kind kind = {
@@ -412,15 +423,9 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     /* what it compares with is asked for, whatever the head */
     if (trl ? launch_said(t) == said : !user_script_ask_compared(t, g))
         take_head(t, g);
-    if (trl) {
-        user_script_take_padded(t, g);
-        trl_take(t, g->words, is_older(g));
-        /* older trainers leave a model as it is that has its adapters already */
-        if (user_script_is_unsloth(g))
-            trl_cast(t, "Unsloth loads a 4-bit model's other weights so", false);
-        else if (!is_older(g) || !g->parts[SCRIPT_WRAPPED])
-            trl_cast(t, TRL_CASTS, true);
-    } else
+    if (trl)
+        take_trl(t, g);
+    else
         trainer_read_arguments(t, g->words, &kind);
     user_script_ask_batch(t, g);
     user_script_note_loader(t, g);
