@@ -117,13 +117,18 @@ static void make_neox(struct smp_script *s)
     put(s, "tie_word_embeddings", json_false());
 }
 
-static void make_gpt2(struct smp_script *s)
+static void put_gpt(struct smp_script *s, const char *type, int64_t positions)
 {
-    put(s, "model_type", json_string("gpt2"));
+    put(s, "model_type", json_string(type));
     size(s, "n_embd", "hidden_width", 768);
     size(s, "n_layer", "num_layers", 12);
     size(s, "n_head", "num_heads", 12);
-    size(s, "n_positions", "max_context_width", s->v2 ? 2048 : 1024);
+    size(s, "n_positions", "max_context_width", positions);
+}
+
+static void make_gpt2(struct smp_script *s)
+{
+    put_gpt(s, "gpt2", s->v2 ? 2048 : 1024);
     dropout(s, "resid_pdrop");
     dropout(s, "embd_pdrop");
     dropout(s, "attn_pdrop");
@@ -131,11 +136,7 @@ static void make_gpt2(struct smp_script *s)
 
 static void make_gptj(struct smp_script *s)
 {
-    put(s, "model_type", json_string("gptj"));
-    size(s, "n_embd", "hidden_width", 768);
-    size(s, "n_layer", "num_layers", 12);
-    size(s, "n_head", "num_heads", 12);
-    size(s, "n_positions", "max_context_width", 1024);
+    put_gpt(s, "gptj", 1024);
 }
 
 static void make_bloom(struct smp_script *s)
