@@ -59,6 +59,28 @@ double transfer_sms_s(const struct transfer *t, double tokens, double token_B,
             copies * (t->copy_s + token_B / t->copy_Bps));
 }
 
+/* num_max_rdma_chunked_send_tokens of get_dispatch_config and get_combine_config
+ * (DeepEP @567632d, deep_ep/buffer.py), up to so many ranks. */
+static const struct {
+    int64_t ranks;
+    double tokens[TRANSFER_KINDS];
+} chunks[] = {
+    { 16, { [TRANSFER_DISPATCH] = 20, [TRANSFER_COMBINE] = 12 } },
+    { 64, { [TRANSFER_DISPATCH] = 8, [TRANSFER_COMBINE] = 8 } },
+    { INT64_MAX, { [TRANSFER_DISPATCH] = 12, [TRANSFER_COMBINE] = 8 } },
+};
+
+double transfer_puts(enum transfer_kind kind, int64_t ranks, int64_t nodes,
+                     double tokens, int64_t sms)
+{
+    size_t row = 0;
+    while (chunks[row].ranks < ranks)
+        row++;
+    double channels = (double)(sms > 1 ? sms / 2 : 1);
+    return (double)(nodes - 1) * channels *
+           ceil(tokens / channels / chunks[row].tokens[kind]);
+}
+
 double transfer_s(const struct transfer *t, const struct transfer_shape *shape)
 {
     double copies = transfer_distinct(shape->ranks, shape->experts, shape->topk);

@@ -31,6 +31,11 @@ double transfer_token_B(int64_t hidden, bool fp8);
 double transfer_sms_s(const struct transfer *t, double tokens, double token_B,
                       double copies, int64_t sms);
 
+/* Puts of a rank to all other nodes, `tokens` to each: every channel (two SMs) sends to
+ * every node in chunks of as many tokens as DeepEP has for so many ranks. */
+double transfer_puts(enum transfer_kind kind, int64_t ranks, int64_t nodes,
+                     double tokens, int64_t sms);
+
 /* Seconds of one call; dispatch in 8 bits, combine in 16. */
 double transfer_s(const struct transfer *t, const struct transfer_shape *shape);
 

@@ -44,6 +44,7 @@ static const struct cfg_field fabric_fields[] = {
     CFG_REAL("shared_frac", struct fabric_raw, fabric.shared_frac, 0.01, 1),
     CFG_REAL("split_frac", struct fabric_raw, fabric.split_frac, 0.01, 1),
     CFG_BOOL("gpudirect", struct fabric_raw, fabric.gpudirect),
+    FAB_TIME("put", put_s, false),
     FAB_RATE("staging", staging_Bps),
     CFG_REAL("fill_frac", struct fabric_raw, fabric.fill_frac, 0, 10),
     FAB_TIME("fill_max", fill_max_s, false),

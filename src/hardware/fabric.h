@@ -76,6 +76,8 @@ struct fabric {
     double split_frac;  /* ... or none: a ring that has to leave a node by the NIC by
                              which it came in then crosses the host */
     bool gpudirect;     /* NICs read and write GPU memory; else host staging */
+    double put_s; /* of a put that a kernel asks for and the host's proxy sends, one
+                             after the other; 0: GPUs drive the NICs themselves */
     double staging_Bps; /* host staging rate per NIC; INFINITY: does not limit */
     double fill_frac,
         fill_max_s;     /* per ring step over this fabric: store-and-forward of

@@ -22,20 +22,27 @@ static struct cfg dispatcher_at(const struct parse_context *r)
     return cfg_get(r->parallelism, "expert_dispatcher");
 }
 
+static bool is_listed(const char **names, const char *name)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names;
+}
+
 /* The GPU whose kernels were measured that is of the nearest compute capability; of two
  * the first by name. NULL after reporting. */
 static const char *nearest(struct parse_context *r, const struct gpu *gpu)
 {
+    const char **names = datadir_list(&r->loader->arena, "topologies/transfers");
     const char *best = NULL;
     int64_t least = 0;
-    for (const char **name = datadir_list(&r->loader->arena, "topologies/transfers");
-         *name; name++) {
+    if (is_listed(names, gpu->name))
+        return gpu->name;
+    for (const char **name = names; *name; name++) {
         const struct gpu *other = gpu_get(r->loader, *name, dispatcher_at(r));
         if (!other)
             return NULL;
         int64_t apart = llabs((long long)other->sm_arch - (long long)gpu->sm_arch);
-        if (strcmp(*name, gpu->name) == 0)
-            return *name;
         if (!best || apart < least) {
             best = *name;
             least = apart;
@@ -64,10 +71,15 @@ static int find_transfers(struct parse_context *r)
                                "dispatch and combine were not measured on %s: those of "
                                "%s are taken",
                                gpu->name, name));
-    for (int kind = 0; kind < TRANSFER_KINDS; kind++)
+    for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
         d->transfers[kind] = d->kind == DISPATCHER_HYBRIDEP
                                  ? &transfer_hybrid
                                  : transfers_find(all, NULL, (enum transfer_kind)kind);
+        if (!d->transfers[kind])
+            return cfg_error(dispatcher_at(r), DIAG_REQUIRES,
+                             "topologies/transfers/%s.json has no %s (add its row)",
+                             name, names_of(transfer_kind_names, kind));
+    }
     return 0;
 }
 
@@ -78,6 +90,21 @@ static bool reaches(const struct parse_context *r)
     const struct parallelism *p = &r->s->parallel;
     return p->dispatch.kind != DISPATCHER_DEEPEP || p->expert <= DEEPEP_RANKS ||
            r->s->cluster.groups[0].instance->n_hosts <= 1;
+}
+
+/* Over EFA there are several transports, of which one is simulated. */
+static void say_proxy(struct parse_context *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    const struct fabric *f = r->s->cluster.fabric;
+    if (p->dispatch.kind == DISPATCHER_DEEPEP && p->expert > DEEPEP_RANKS && f &&
+        f->put_s > 0)
+        parse_say(
+            r, dispatcher_at(r), DIAG_ASSUMED,
+            arena_printf(&r->loader->arena,
+                         "DeepEP sends over NVSHMEM and libfabric, %.3g us a put; "
+                         "UCCL and DeepEP v2 are not simulated",
+                         f->put_s * 1e6));
 }
 
 /* What the keys ask for, and what each needs. */
@@ -125,6 +152,7 @@ int dispatch_read(struct parse_context *r)
                          "DeepEP joins up to %d GPUs by NVLink, not the %lld of an "
                          "NVLink domain of several hosts (write \"hybridep\")",
                          DEEPEP_RANKS, (long long)p->expert);
+    say_proxy(r);
     if (!d->sms)
         d->sms = d->kind == DISPATCHER_DEEPEP ? DEEPEP_SMS : HYBRIDEP_SMS;
     return find_transfers(r);

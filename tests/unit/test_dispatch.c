@@ -85,6 +85,26 @@ static void test_dispatchers(void)
     CU_ASSERT(many < 0.35 * few);
 }
 
+/* Over EFA the host's proxy sends one put after the other, four times a layer and
+ * microbatch: 4,096 tokens with 64 experts, 6 of them, on 4 nodes, and ten channels. */
+static void test_proxy(void)
+{
+    double each = 4096 * transfer_distinct(4, 64, 6) / 4;
+    double puts = transfer_puts(TRANSFER_DISPATCH, 32, 4, each, 20);
+    CU_ASSERT_DOUBLE_EQUAL(puts, 3 * 10 * ceil(each / 80), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(transfer_puts(TRANSFER_COMBINE, 16, 2, 100, 20), 10, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(transfer_puts(TRANSFER_DISPATCH, 16, 2, 201, 20), 20, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(transfer_puts(TRANSFER_DISPATCH, 128, 16, 121, 1), 165,
+                           1e-9);
+    const char *efa = "expert=32 expert_dispatcher=\"deepep\" "
+                      "/cluster/instance=\"p5.48xlarge\"";
+    double without =
+        step_s("expert=32 expert_dispatcher=\"deepep\"", CATEGORY_EXPERT_COMM);
+    double with = step_s(efa, CATEGORY_EXPERT_COMM);
+    double proxy_s = 4 * 8 * 8 * puts * 5e-6;
+    CU_ASSERT(with > without + 0.9 * proxy_s && with < without + 1.5 * proxy_s);
+}
+
 /* Two groups on each pair of nodes share a core that is so thin that it binds: twice as thin,
  * twice the time; and one node in place of all is as good as all of them. */
 static void test_core(void)
@@ -175,6 +195,7 @@ void test_dispatch_register(void)
     CU_pSuite suite = CU_add_suite("dispatch", NULL, NULL);
     CU_add_test(suite, "copies of a token", test_copies);
     CU_add_test(suite, "tokens over nodes", test_dispatchers);
+    CU_add_test(suite, "puts by the host's proxy", test_proxy);
     CU_add_test(suite, "tokens over a thin core", test_core);
     CU_add_test(suite, "the law in a step", test_law_in_step);
     CU_add_test(suite, "exchange overlaps", test_overlap);

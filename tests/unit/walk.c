@@ -25,11 +25,20 @@ static bool is_of(const char *name, const char *document)
     return m && n >= m && strcmp(name + n - m, document) == 0;
 }
 
+/* Folders have names twice: a file without what the key is of is another one. */
+static bool has_parent(json_t *root, const char *pointer)
+{
+    char parent[256];
+    snprintf(parent, sizeof(parent), "%.*s", (int)(strrchr(pointer, '/') - pointer),
+             pointer);
+    return pointer_get(root, parent);
+}
+
 static void change_file(void *arg, struct cfg root, const char *name)
 {
     const struct walk_change *change = arg;
     struct err err;
-    if (is_of(name, change->document))
+    if (is_of(name, change->document) && has_parent(root.json, change->pointer))
         pointer_set(root.json, change->pointer, json_deep_copy(change->value), &err);
 }
 
@@ -173,7 +182,7 @@ void walk_fields_find(struct walk_fields *out, struct cfg_loader *loader,
 const json_t *walk_value_of(const struct cfg_loader *loader, const struct walk_field *f)
 {
     for (const struct cfg_doc *d = loader->docs; d; d = d->next)
-        if (d->root && is_of(d->name, f->document))
+        if (d->root && is_of(d->name, f->document) && pointer_get(d->root, f->pointer))
             return pointer_get(d->root, f->pointer);
     return NULL;
 }

@@ -72,6 +72,19 @@ static double distinct(const struct model *m, int64_t parts)
                                      m->mlp.router_groups, m->mlp.router_chosen);
 }
 
+/* Where the host's proxy sends what DeepEP's kernels put, one put after the other: the
+ * node's share of `copies` of each token goes to each of the others. */
+static double puts_s(const struct stage *stage, enum transfer_kind kind, int64_t nodes,
+                     double copies)
+{
+    const struct parallelism *p = &stage->s->parallel;
+    if (nodes < 2 || p->dispatch.kind != DISPATCHER_DEEPEP)
+        return 0;
+    return stage->s->cluster.fabric->put_s *
+           transfer_puts(kind, joint_ranks(p), nodes,
+                         own_tokens(stage) * copies / (double)nodes, p->dispatch.sms);
+}
+
 /* DeepEP and its kind. Gradients go to experts as tokens do, in 16 bits, and come back
  * as results do. */
 static int32_t by_kernels(struct builder *b, bool to, bool backward, struct err *err)
@@ -79,20 +92,21 @@ static int32_t by_kernels(struct builder *b, bool to, bool backward, struct err 
     const struct stage *stage = b->stage;
     const struct parallelism *p = &stage->s->parallel;
     const struct model *m = &stage->s->model;
-    const struct transfer *t =
-        p->dispatch.transfers[to ? TRANSFER_DISPATCH : TRANSFER_COMBINE];
+    enum transfer_kind kind = to ? TRANSFER_DISPATCH : TRANSFER_COMBINE;
+    const struct transfer *t = p->dispatch.transfers[kind];
     enum channel channel = joint_channel(p);
     int64_t nodes = nodes_of(stage, channel);
     double each_B = to && !backward && p->dispatch.fp8
                         ? transfer_token_B(model_expert_columns(m), true)
                         : token_B(stage);
     double copies = distinct(m, p->expert) * (double)joint_ranks(p) / (double)p->expert;
+    double node_copies = nodes > 1 ? fmin(distinct(m, nodes), copies) : 1;
     struct coll_tokens *tokens = ARENA_NEW(stage->arena, struct coll_tokens);
     *tokens = (struct coll_tokens) {
-        .start_s = t->start_s,
+        .start_s = t->start_s + puts_s(stage, kind, nodes, node_copies),
         .sms_s = transfer_sms_s(t, own_tokens(stage), each_B, copies, p->dispatch.sms),
         .copies = copies,
-        .node_copies = nodes > 1 ? fmin(distinct(m, nodes), copies) : 1,
+        .node_copies = node_copies,
         .rate_Bps = t->rate_Bps,
         .sms = (int32_t)p->dispatch.sms,
     };
