@@ -432,7 +432,7 @@ static struct value *read_postfix(struct python_parser *r, struct value *v)
         name && read && names_listed(r->wanted->calls, name)
             ? python_record(r, name, line, outermost ? r->target : NULL, arguments)
             : -1;
-    if (at >= 0)
+    if (name && read)
         python_start_function(r, name, arguments, line);
     struct value *u = call_result(r, v, read ? name : NULL, arguments, line);
     if (at >= 0)
