@@ -93,6 +93,7 @@ enum user_script_part {
     SCRIPT_SET_OPTIMIZER,  /* args.set_optimizer(name=...) */
     SCRIPT_PICTURES,       /* timm.create_model("vit_base_patch16_224") */
     SCRIPT_OWN_LOADER,     /* def get_train_dataloader(self), of a trainer's class */
+    SCRIPT_OWN_OPTIMIZER,  /* def create_optimizer(self), of a trainer's class */
     SCRIPT_ATTENDS,        /* replace_llama_attn_with_flash_attn() */
     SCRIPT_UNCHECKPOINTED, /* gradient_checkpointing_disable() */
     SCRIPT_CONTINUED,      /* PeftModel.from_pretrained(...): adapters that are there */
@@ -367,6 +368,10 @@ bool user_script_divides(const struct python_call *c);
  * word of it. */
 void user_script_ask_optimizer(struct launch_context *t, const struct user_script *g);
 void user_script_put_optimizer(struct user_script *g, struct arena *arena);
+/* Before its arguments: the word of what a trainer has in the place of theirs; whether
+ * that is known. */
+void user_script_put_trainer_optimizer(struct user_script *g, struct arena *arena);
+bool user_script_knows_optimizer(const struct user_script *g);
 
 /* Whether the calls of a text so far have a trainer or a loop. */
 bool user_script_is_enough(const struct python *p);

@@ -269,6 +269,7 @@ void user_script_gather(struct user_script *g, struct arena *arena,
         user_script_put(g, arena, "model_name_or_path", model->line,
                         (struct value *)(uintptr_t)model, false);
     put_loose_base(g, arena);
+    user_script_put_trainer_optimizer(g, arena);
     put_setters(g, arena);
     for (int part = 0; part < SCRIPT_PARTS; part++)
         put_part(g, arena, (enum user_script_part)part);

@@ -44,6 +44,14 @@ static const struct { enum user_script_part part; const char *const *idle; } cal
 };
 /* clang-format on */
 
+/* What a trainer has of optimizers, where that is known (user_script_optimizer.c). */
+static bool is_optimizer(const struct user_script *g, const char *argument)
+{
+    static const char *const names[] = { "optimizers", "optimizer_cls_and_kwargs",
+                                         NULL };
+    return names_listed(names, argument) && user_script_knows_optimizer(g);
+}
+
 static void name_left(struct launch_context *t, const struct user_script *g,
                       const struct python_call *c, enum user_script_part part,
                       const char *const *idle)
@@ -57,7 +65,8 @@ static void name_left(struct launch_context *t, const struct user_script *g,
         const struct value_item *it = &c->arguments->items[i];
         if (!it->key || names_listed(idle, it->key) ||
             user_script_reads(part, it->key) || launch_is_off(it->value) ||
-            launch_is_heard(t, it) || (configured && strcmp(it->key, "config") == 0) ||
+            launch_is_heard(t, it) || is_optimizer(g, it->key) ||
+            (configured && strcmp(it->key, "config") == 0) ||
             (names_listed(plugins, it->key) && it->value->kind == VALUE_DICT &&
              it->value->text))
             continue;
@@ -75,26 +84,41 @@ static void name_left(struct launch_context *t, const struct user_script *g,
     strbuf_release(&left);
 }
 
-/* A trainer's class of the text with a loss of its own may run the model more than once, or
- * on more sequences than the batch has. */
-static void name_loss(struct launch_context *t, const struct user_script *g)
+/* Methods of a trainer's class that the text has of its own, and what is taken then: a loss
+ * may run the model more than once, or on more sequences than the batch has. */
+static const struct own_method {
+    enum user_script_part part;
+    const char *taken;
+} own_methods[] = {
+    { SCRIPT_LOSS, "a step is taken to be one pass of its batch" },
+    { SCRIPT_OWN_LOADER, "batches are taken to be those of the trainer's arguments" },
+    { SCRIPT_OWN_OPTIMIZER,
+      "the optimizer is taken to be that of the trainer's arguments" },
+};
+
+static void name_method(struct launch_context *t, const struct user_script *g,
+                        const struct own_method *m)
 {
-    bool trains = g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS];
-    for (int64_t i = 0; trains && i < g->python->calls.n; i++) {
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
         const struct python_call *c = &g->python->calls.v[i];
-        bool loader = user_script_part_of(c) == SCRIPT_OWN_LOADER;
-        if ((user_script_part_of(c) != SCRIPT_LOSS && !loader) || c->quoted)
+        if (user_script_part_of(c) != m->part || c->quoted)
             continue;
         const char *at =
             g->line ? arena_printf(t->arena, " (line %lld)", (long long)c->line) : "";
         launch_note(t->l, g->line ? g->line : c->line, DIAG_NOT_SIMULATED,
-                    loader ? "%.60s%s is the text's own: batches are taken to be those "
-                             "of the trainer's arguments"
-                           : "%.60s%s is the text's own: a step is taken to be one "
-                             "pass of its batch",
-                    python_last_part(c->function), at);
+                    "%.60s%s is the text's own: %s", python_last_part(c->function), at,
+                    m->taken);
         return;
     }
+}
+
+static void name_methods(struct launch_context *t, const struct user_script *g)
+{
+    bool trains = g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS];
+    for (size_t i = 0; trains && i < sizeof(own_methods) / sizeof(own_methods[0]); i++)
+        if (own_methods[i].part != SCRIPT_OWN_OPTIMIZER ||
+            !user_script_knows_optimizer(g))
+            name_method(t, g, &own_methods[i]);
 }
 
 /* What a call of AutoTokenizer.from_pretrained(...) loads; NULL: it is no such call. */
@@ -198,7 +222,7 @@ static void name_idle(struct launch_context *t, const struct user_script *g)
 
 void user_script_name_left(struct launch_context *t, const struct user_script *g)
 {
-    name_loss(t, g);
+    name_methods(t, g);
     name_loop(t, g);
     name_resized(t, g);
     name_idle(t, g);

@@ -1,5 +1,6 @@
-/* The optimizer of a loop of the text's own: torch/optim (PyTorch 2.8), bitsandbytes 0.48,
- * Muon and its copies. */
+/* The optimizer of a loop of the text's own, or that a trainer has in the place of its
+ * arguments': torch/optim (PyTorch 2.8), bitsandbytes 0.48, Muon and its copies. */
+#include "base/names.h"
 #include "dialect/user_script/user_script.h"
 
 #include <string.h>
@@ -33,11 +34,26 @@ static const struct optimizer {
     { "Lamb", "lamb" },
     { "LAMB", "lamb" },
     { "PagedAdamW32bit", "adamw" },
+    { "PagedAdam32bit", "adamw" },
+    { "AdamW32bit", "adamw" },
+    { "Adam32bit", "adamw" },
+    { "PagedAdamW", "adamw" },
+    { "PagedAdam", "adamw" },
     { "PagedAdamW8bit", "adamw_8bit" },
+    { "PagedAdam8bit", "adamw_8bit" },
     { "AdamW8bit", "adamw_8bit" },
     { "Adam8bit", "adamw_8bit" },
-    { "RMSprop", NULL },
-    { "Adagrad", NULL },
+    { "Lion32bit", "lion" },
+    { "PagedLion", "lion" },
+    { "PagedLion32bit", "lion" },
+    { "Lion8bit", "lion_8bit" },
+    { "PagedLion8bit", "lion_8bit" },
+    { "AdEMAMix", "ademamix" },
+    { "PagedAdEMAMix", "ademamix" },
+    { "AdEMAMix8bit", "ademamix_8bit" },
+    { "PagedAdEMAMix8bit", "ademamix_8bit" },
+    { "RMSprop", "rmsprop" },
+    { "Adagrad", "adagrad" },
     { "SOAP", NULL },
     { "Shampoo", NULL },
     { "Sophia", NULL },
@@ -46,12 +62,8 @@ static const struct optimizer {
     { "GaLoreAdamW", NULL },
 };
 
-static const struct optimizer *optimizer_of(const struct python_call *c)
+static const struct optimizer *of_class(const char *class)
 {
-    const struct value *of = user_script_given(c, "optimizer_class", "1");
-    const char *class = of && of->text && user_script_divides(c) ? of->text
-                        : c                                      ? c->function
-                                                                 : "";
     const char *last = python_last_part(class);
     if (strstr(last, "Muon")) /* DistMuon, MuonWithAuxAdam */
         return &optimizers[0];
@@ -59,6 +71,14 @@ static const struct optimizer *optimizer_of(const struct python_call *c)
         if (strcmp(optimizers[i].class, last) == 0)
             return &optimizers[i];
     return NULL;
+}
+
+static const struct optimizer *optimizer_of(const struct python_call *c)
+{
+    const struct value *of = user_script_given(c, "optimizer_class", "1");
+    return of_class(of && of->text && user_script_divides(c) ? of->text
+                    : c                                      ? c->function
+                                                             : "");
 }
 
 /* Muon has most of the states where another has the embeddings'. */
@@ -82,6 +102,64 @@ void user_script_put_optimizer(struct user_script *g, struct arena *arena)
     if (o && o->word)
         user_script_put(g, arena, "optim", c->line,
                         value_new_string(arena, o->word, c->line, 0), false);
+}
+
+/* A call that makes a trainer's optimizer: in create_optimizer() of its class, or bound to
+ * trainer.optimizer. */
+static bool makes_trainer_s(const struct user_script *g, const struct python_call *c)
+{
+    static const char *const methods[] = { "create_optimizer",
+                                           "create_optimizer_and_scheduler", NULL };
+    const char *trainer = g->parts[SCRIPT_TRAINER]->target;
+    const char *target = c->target ? c->target : "";
+    size_t n = trainer ? strlen(trainer) : 0;
+    bool any =
+        n && strncmp(target, trainer, n) == 0 && strcmp(target + n, ".optimizer") == 0;
+    for (const struct python_around *a = c->around; a && !any; a = a->outer)
+        any = names_listed(methods, a->name);
+    return any;
+}
+
+/* What a trainer is given in the place of its arguments' optimizer
+ * (transformers/trainer.py, 4.57): optimizers=(AdamW(...), None),
+ * optimizer_cls_and_kwargs=(AdamW, {...}). Where it is made, and NULL where it is not
+ * known. */
+static const struct optimizer *of_trainer(const struct user_script *g, int64_t *line)
+{
+    const struct python_call *trainer = g->parts[SCRIPT_TRAINER], *c = NULL;
+    const struct value *made = user_script_given(trainer, "optimizers", ""),
+                       *class =
+                           user_script_given(trainer, "optimizer_cls_and_kwargs", "");
+    made = made && made->kind == VALUE_LIST && made->n ? made->items[0].value : NULL;
+    class =
+        class && class->kind == VALUE_LIST && class->n ? class->items[0].value : NULL;
+    for (int64_t i = 0; trainer && i < g->python->calls.n; i++) {
+        const struct python_call *other = &g->python->calls.v[i];
+        if (user_script_part_of(other) == SCRIPT_OPTIMIZER && !other->quoted &&
+            ((made && other->result == made) || makes_trainer_s(g, other)))
+            c = other;
+    }
+    *line = c ? c->line : trainer ? trainer->line : 0;
+    return c ? optimizer_of(c) : class && class->text ? of_class(class->text) : NULL;
+}
+
+bool user_script_knows_optimizer(const struct user_script *g)
+{
+    int64_t line;
+    return of_trainer(g, &line) != NULL;
+}
+
+void user_script_put_trainer_optimizer(struct user_script *g, struct arena *arena)
+{
+    int64_t line;
+    const struct optimizer *o = of_trainer(g, &line);
+    struct value *v =
+        o && o->word ? value_new_string(arena, o->word, line, 0)
+        : o ? value_new_unknown(arena, line, 0, "the states of %s are not simulated",
+                                o->class)
+            : NULL;
+    if (v)
+        user_script_put(g, arena, "optim", line, v, false);
 }
 
 void user_script_ask_optimizer(struct launch_context *t, const struct user_script *g)

@@ -43,7 +43,8 @@ const char *const user_script_calls[] = {
     /* what replaces the model's attention */
     "*flash_att", "*xformers", "*replace_",
     /* loops of one's own */
-    "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "DataLoaderLite", "*oader", "get_batch", "get_batches", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
+    "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "DataLoaderLite", "*oader", "get_batch", "get_batches", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit", "PagedAdamW", "PagedAdam", "PagedAdam8bit", "PagedAdam32bit", "AdamW32bit", "Adam32bit",
+    "Lion8bit", "Lion32bit", "PagedLion", "PagedLion8bit", "PagedLion32bit", "AdEMAMix", "AdEMAMix8bit", "PagedAdEMAMix", "PagedAdEMAMix8bit", "create_optimizer",
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "*Muon", "DistAdamW", "Adamax", "NAdam", "RAdam", "Adagrad", "RMSprop", "Lamb", "LAMB", "SOAP", "Shampoo", "SophiaG", "Sophia", "Prodigy", "AdamWScheduleFree", "GaLoreAdamW", "ZeroRedundancyOptimizer", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
     "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "weight", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "to", "deepcopy",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
@@ -104,7 +105,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "", "DataLoader", SCRIPT_LOADER }, { "", "StatefulDataLoader", SCRIPT_LOADER }, { "", "make_torch_dataloader", SCRIPT_LOADER },
     { "", "DataLoaderLite", SCRIPT_LOADER }, /* of build-nanogpt's copies: B sequences of T */
     { "", "AdamW", SCRIPT_OPTIMIZER }, { "", "Adam", SCRIPT_OPTIMIZER }, { "", "SGD", SCRIPT_OPTIMIZER }, { "", "Adafactor", SCRIPT_OPTIMIZER },
-    { "", "Lion", SCRIPT_OPTIMIZER }, { "", "AdamW8bit", SCRIPT_OPTIMIZER }, { "", "Adam8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW32bit", SCRIPT_OPTIMIZER }, { "", "FusedAdam", SCRIPT_OPTIMIZER },
+    { "", "*Lion*", SCRIPT_OPTIMIZER }, { "", "*8bit", SCRIPT_OPTIMIZER }, { "", "*32bit", SCRIPT_OPTIMIZER }, { "", "PagedAdam*", SCRIPT_OPTIMIZER }, { "", "*AdEMAMix*", SCRIPT_OPTIMIZER }, { "", "create_optimizer", SCRIPT_OWN_OPTIMIZER }, { "", "FusedAdam", SCRIPT_OPTIMIZER },
     { "", "*Muon*", SCRIPT_OPTIMIZER }, { "", "DistAdamW", SCRIPT_OPTIMIZER }, { "", "Adamax", SCRIPT_OPTIMIZER }, { "", "NAdam", SCRIPT_OPTIMIZER }, { "", "RAdam", SCRIPT_OPTIMIZER },
     { "", "Adagrad", SCRIPT_OPTIMIZER }, { "", "RMSprop", SCRIPT_OPTIMIZER }, { "", "Lamb", SCRIPT_OPTIMIZER }, { "", "LAMB", SCRIPT_OPTIMIZER }, { "", "SOAP", SCRIPT_OPTIMIZER },
     { "", "Shampoo", SCRIPT_OPTIMIZER }, { "", "Sophia*", SCRIPT_OPTIMIZER }, { "", "Prodigy", SCRIPT_OPTIMIZER }, { "", "AdamWScheduleFree", SCRIPT_OPTIMIZER }, { "", "GaLoreAdamW", SCRIPT_OPTIMIZER },
