@@ -40,10 +40,10 @@ static const char *set_member(struct launch_context *t, const char *key, json_t 
     return own ? launch_pointer(t, model_at, own) : NULL;
 }
 
-/* A call or attribute of the model by the name that it is loaded as. */
-static bool is_of_model(const struct user_script *g, const struct python_call *c)
+/* A call or attribute of what another call made, by the name that it has. */
+static bool is_of(const struct python_call *made, const struct python_call *c)
 {
-    const char *target = g->parts[SCRIPT_MODEL]->target;
+    const char *target = made ? made->target : NULL;
     size_t n = target ? strlen(target) : 0;
     return n > 0 && !c->quoted && strncmp(c->function, target, n) == 0 &&
            c->function[n] == '.';
@@ -139,16 +139,16 @@ static void take_attention(struct launch_context *t, const struct python_call *c
     trainer_take_attention(t, &row, &as);
 }
 
+static const char *const attention[] = { "attn_implementation", "_attn_implementation",
+                                         "set_attn_implementation", NULL };
+
 /* What an edit does, by the last part of what is called or assigned to. */
 static void take_edit(struct launch_context *t, const struct user_script *g,
                       const struct python_call *c)
 {
     static const char *const layers[] = { "layers", "h", "layer", "blocks", NULL },
                              *const heads[] = { "lm_head", "embed_out", "classifier",
-                                                "score", NULL },
-                             *const attention[] = { "attn_implementation",
-                                                    "_attn_implementation",
-                                                    "set_attn_implementation", NULL };
+                                                "score", NULL };
     const char *last = python_last_part(c->function);
     struct value v = { .line = g->line ? g->line : c->line };
     const struct value_item from = { last, v.line, &v };
@@ -171,7 +171,12 @@ void user_script_take_edits(struct launch_context *t, const struct user_script *
     if (strcmp(python_last_part(g->parts[SCRIPT_MODEL]->function), "from_pretrained") ==
         0)
         take_sizes(t, g);
-    for (int64_t i = 0; i < g->python->calls.n; i++)
-        if (is_of_model(g, &g->python->calls.v[i]))
-            take_edit(t, g, &g->python->calls.v[i]);
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        bool chosen = c < g->parts[SCRIPT_MODEL] &&
+                      names_listed(attention, python_last_part(c->function));
+        if (is_of(g->parts[SCRIPT_MODEL], c) ||
+            (chosen && is_of(user_script_configured(g), c)))
+            take_edit(t, g, c);
+    }
 }
