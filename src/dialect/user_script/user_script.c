@@ -439,6 +439,8 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     user_script_take_edits(t, g);
     user_script_name_left(t, g);
     user_script_ask_frozen(t, g);
+    user_script_ask_unfrozen(t, g);
+    user_script_note_merged(t, g);
     user_script_ask_continued(t, g);
     ask_handed(t, g);
 }

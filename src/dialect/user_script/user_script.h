@@ -93,6 +93,8 @@ enum user_script_part {
     SCRIPT_SET_OPTIMIZER,  /* args.set_optimizer(name=...) */
     SCRIPT_PICTURES,       /* timm.create_model("vit_base_patch16_224") */
     SCRIPT_OWN_LOADER,     /* def get_train_dataloader(self), of a trainer's class */
+    SCRIPT_MERGED,         /* model.merge_and_unload(): without its adapters */
+    SCRIPT_PADDED,         /* tokenizer.pad(...), DataCollatorWithPadding(...) */
     SCRIPT_OWN_OPTIMIZER,  /* def create_optimizer(self), of a trainer's class */
     SCRIPT_ATTENDS,        /* replace_llama_attn_with_flash_attn() */
     SCRIPT_UNCHECKPOINTED, /* gradient_checkpointing_disable() */
@@ -105,6 +107,7 @@ struct user_script {
     const struct python *python;
     const struct python_call *parts[SCRIPT_PARTS]; /* NULL: there is none */
     const struct python_call *lost; /* LoraConfig(...) that nothing is given; NULL */
+    const struct python_call *merged; /* adapters before the training; NULL: none */
     bool loose_base;                /* the model is given more than is known */
     int n_trainers;
     const char *program; /* its path as a command names it; NULL: it is the file */
@@ -398,6 +401,9 @@ void user_script_ask_continued(struct launch_context *t, const struct user_scrip
 /* user_script_frozen.c: after the words, asks which parameters a text freezes, unless it
  * trains adapters. */
 void user_script_ask_frozen(struct launch_context *t, const struct user_script *g);
+/* Likewise what is trained next to adapters; that adapters are merged before. */
+void user_script_ask_unfrozen(struct launch_context *t, const struct user_script *g);
+void user_script_note_merged(struct launch_context *t, const struct user_script *g);
 
 /* After the words: the length at which the text's calls of tokenizers cut, or the
  * number that it binds to a usual name. */

@@ -104,6 +104,15 @@ static void put_adapters(struct user_script *g, struct arena *arena)
     if ((made && user_script_part_of(made) == SCRIPT_ADAPTERS) ||
         (method && method->unsure && peft_makes_lora(g->python)))
         method = g->parts[SCRIPT_METHOD] = NULL;
+    if (g->merged && g->merged->unsure)
+        put_unknown(g, arena,
+                    value_new_unknown(arena, g->merged->line, 0,
+                                      "%.80s(...) is called if %.100s, which is not "
+                                      "known",
+                                      g->merged->function,
+                                      g->merged->condition ? g->merged->condition
+                                                           : "something holds"),
+                    g->merged->line);
     if (method && (wrapped || (config && config->kind != VALUE_NONE)))
         user_script_put(g, arena, "peft_type", method->line,
                         value_new_string(arena, python_last_part(method->function),

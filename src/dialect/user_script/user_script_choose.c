@@ -251,6 +251,41 @@ static void choose_body(struct user_script *g)
     g->parts[SCRIPT_MODEL] = first;
 }
 
+/* model.merge_and_unload(), model.unload() of the model that was given adapters, before it
+ * is trained: what is trained has none of them (peft/tuners/lora/model.py, 0.17). NULL:
+ * there is no such call. */
+static const struct python_call *merge_of(const struct user_script *g)
+{
+    const struct python_call *with = g->parts[SCRIPT_WRAPPED],
+                             *until = g->parts[SCRIPT_TRAINER];
+    const char *model = with && with->target ? with->target : "";
+    size_t n = strlen(model);
+    until = until ? until : last_of(g->python, SCRIPT_BACKWARD, INT64_MAX);
+    for (const struct python_call *c = with; n && c < until; c++)
+        if (user_script_part_of(c) == SCRIPT_MERGED && !c->quoted &&
+            strncmp(c->function, model, n) == 0 && c->function[n] == '.')
+            return c;
+    return NULL;
+}
+
+/* The adapters that the trainer, or the model before it, is given. */
+static void choose_adapters(struct user_script *g, const struct python_call *trainer)
+{
+    const struct value *peft = user_script_given(trainer, "peft_config", "");
+    choose(g, SCRIPT_WRAPPED, NULL);
+    g->merged = merge_of(g);
+    if (g->merged && !g->merged->unsure)
+        g->parts[SCRIPT_WRAPPED] = NULL;
+    if (!g->merged || g->merged->unsure || peft)
+        choose(g, SCRIPT_ADAPTERS,
+               peft ? peft : user_script_config_of(g->parts[SCRIPT_WRAPPED]));
+    /* adapters that nothing is seen to be given may be none of this training */
+    const struct python_call *adapters = g->parts[SCRIPT_ADAPTERS];
+    if (adapters && trainer && !peft && !g->parts[SCRIPT_WRAPPED] &&
+        strcmp(python_last_part(adapters->function), "LoraConfig") == 0)
+        g->lost = adapters, g->parts[SCRIPT_ADAPTERS] = NULL;
+}
+
 void user_script_choose(struct user_script *g)
 {
     const struct python_call *trainer = last_of(g->python, SCRIPT_TRAINER, INT64_MAX);
@@ -259,15 +294,7 @@ void user_script_choose(struct user_script *g)
     choose(g, SCRIPT_ARGUMENTS, user_script_given(trainer, "args", "1"));
     choose(g, SCRIPT_MODEL, NULL);
     choose_body(g);
-    choose(g, SCRIPT_WRAPPED, NULL);
-    const struct value *peft = user_script_given(trainer, "peft_config", "");
-    choose(g, SCRIPT_ADAPTERS,
-           peft ? peft : user_script_config_of(g->parts[SCRIPT_WRAPPED]));
-    /* adapters that nothing is seen to be given may be none of this training */
-    const struct python_call *adapters = g->parts[SCRIPT_ADAPTERS];
-    if (adapters && trainer && !peft && !g->parts[SCRIPT_WRAPPED] &&
-        strcmp(python_last_part(adapters->function), "LoraConfig") == 0)
-        g->lost = adapters, g->parts[SCRIPT_ADAPTERS] = NULL;
+    choose_adapters(g, trainer);
     const struct value *quantised =
         user_script_given(g->parts[SCRIPT_MODEL], "quantization_config", "");
     const struct python_call *model = g->parts[SCRIPT_MODEL];

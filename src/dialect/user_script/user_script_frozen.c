@@ -1,5 +1,5 @@
-/* Parameters that a text switches off: param.requires_grad = False in a loop over names,
- * module.requires_grad_(False). Which these are is not read. */
+/* Parameters that a text switches off or, next to adapters, on: param.requires_grad = False
+ * in a loop over names, module.requires_grad_(False). Which these are is not read. */
 #include "dialect/peft/peft.h"
 #include "dialect/user_script/user_script.h"
 
@@ -43,6 +43,65 @@ void user_script_ask_frozen(struct launch_context *t, const struct user_script *
         "read; [] is none, and [\"embeddings\", \"layers 0-23\"] or "
         "[\"vision_tower\"] what is frozen",
         c->function, (long long)c->line);
+}
+
+/* The first that is switched on after the model has its adapters, before it is trained;
+ * adapters themselves are on. NULL: none. */
+static const struct python_call *switched_on(const struct user_script *g)
+{
+    const struct python_call *const *p = g->parts, *with = p[SCRIPT_WRAPPED];
+    if (!with && p[SCRIPT_ADAPTERS] &&
+        strcmp(python_last_part(p[SCRIPT_ADAPTERS]->function), "get_peft_model") == 0)
+        with = p[SCRIPT_ADAPTERS]; /* Unsloth's */
+    const struct python_call *until =
+        p[SCRIPT_TRAINER] ? p[SCRIPT_TRAINER] : p[SCRIPT_BACKWARD];
+    for (const struct python_call *c = with; c && c < until; c++) {
+        const struct value *v = user_script_given(c, "requires_grad", "0");
+        bool on = v ? v->kind == VALUE_BOOL && v->integer
+                    : strcmp(python_last_part(c->function), "requires_grad_") == 0;
+        const char *where = c->condition ? c->condition : "";
+        if (user_script_part_of(c) == SCRIPT_FROZEN && !c->quoted && !c->imported &&
+            on && !strstr(where, "lora") && !strstr(where, "adapter") &&
+            !strstr(where, "requires_grad"))
+            return c;
+    }
+    return NULL;
+}
+
+void user_script_ask_unfrozen(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = switched_on(g);
+    int64_t line = g->line ? g->line : c ? c->line : 0;
+    bool adapters = launch_has(t, PEFT_LORA) && !launch_is_unresolved(t, PEFT_LORA);
+    if (!c || !adapters || launch_is_unresolved(t, PEFT_TRAINED))
+        return;
+    if (launch_has(t, PEFT_TRAINED)) {
+        launch_note(
+            t->l, line, DIAG_NOT_SIMULATED,
+            "%.60s = True at line %lld: what is trained of the model next to its "
+            "adapters is not read",
+            c->function, (long long)c->line);
+        return;
+    }
+    launch_add_unresolved(
+        t, PEFT_TRAINED, line,
+        "%.60s = True at line %lld: which parameters are trained next "
+        "to the adapters is not read; [] is none, "
+        "[\"embeddings\", \"head\"] are those, and all are as without adapters "
+        "(--set /training/lora=null)",
+        c->function, (long long)c->line);
+}
+
+void user_script_note_merged(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->merged;
+    if (c && !c->unsure && !launch_has(t, PEFT_LORA))
+        launch_note(
+            t->l, g->line ? g->line : c->line, DIAG_ASSUMED,
+            "%.60s(): the training has no adapters after it, and is taken to be "
+            "of all weights, which PEFT leaves frozen (give --set "
+            "/training/frozen=... where some are)",
+            c->function);
 }
 
 void user_script_ask_continued(struct launch_context *t, const struct user_script *g)

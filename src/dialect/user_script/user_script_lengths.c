@@ -93,13 +93,19 @@ static bool names_target(const char *name)
     return any;
 }
 
+/* A tokenizer's call, or one that pads what was tokenised to a length. */
+static bool sets_length(const struct python_call *c)
+{
+    enum user_script_part part = user_script_part_of(c);
+    return part == SCRIPT_TOKENISED || (part == SCRIPT_PADDED && pads(c));
+}
+
 static bool is_one(const struct tokenised *k, const struct python_call *c, bool target)
 {
     bool of_target =
         value_get(c->arguments, "text_target") ||
         (k->pairs && c->target && names_target(python_last_part(c->target)));
-    return user_script_part_of(c) == SCRIPT_TOKENISED && !c->quoted &&
-           c->line < k->before && target == of_target;
+    return sets_length(c) && !c->quoted && c->line < k->before && target == of_target;
 }
 
 static bool has_pairs(const struct launch_context *t)

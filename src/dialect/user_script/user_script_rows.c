@@ -20,8 +20,8 @@ const char *const user_script_calls[] = {
     "PPOTrainer", "RLOOTrainer", "RewardTrainer", "OnlineDPOTrainer", "GKDTrainer", "PRMTrainer", "NashMDTrainer", "XPOTrainer",
     "UnslothTrainer", "ORTTrainer", "SentenceTransformerTrainer", "QuestionAnsweringTrainer",
     "from_pretrained", "from_config", "from_json_file", "LoraConfig", "BitsAndBytesConfig", "get_peft_model", "add_adapter",
-    "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "gradient_checkpointing_enable", "gradient_checkpointing_disable", "set_training", "set_dataloader", "set_optimizer", "get_train_dataloader", "resize_token_embeddings",
-    "Accelerator", "notebook_launcher", "tokenizer", "tok", "encode_plus", "batch_encode_plus", "apply_chat_template", "partial", "pack_dataset", "TextDataset", "LineByLineTextDataset", "LineByLineWithRefDataset", "TextDatasetForNextSentencePrediction",
+    "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "gradient_checkpointing_enable", "gradient_checkpointing_disable", "merge_and_unload", "unload", "set_training", "set_dataloader", "set_optimizer", "get_train_dataloader", "resize_token_embeddings",
+    "Accelerator", "notebook_launcher", "tokenizer", "tok", "encode_plus", "batch_encode_plus", "apply_chat_template", "partial", "pack_dataset", "pad", "DataCollatorForSeq2Seq", "DataCollatorWithPadding", "DataCollatorForTokenClassification", "TextDataset", "LineByLineTextDataset", "LineByLineWithRefDataset", "TextDatasetForNextSentencePrediction",
     /* methods of PEFT that are no LoRA */
     "AdaLoraConfig", "IA3Config", "PromptTuningConfig", "PrefixTuningConfig", "PromptEncoderConfig", "AdaptionPromptConfig",
     "LoHaConfig", "LoKrConfig", "OFTConfig", "BOFTConfig", "VeraConfig", "FourierFTConfig", "LNTuningConfig", "XLoraConfig",
@@ -126,6 +126,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "AutoModelFor*", "from_pretrained", SCRIPT_MODEL }, { "*For*", "from_pretrained", SCRIPT_MODEL },
     { "*LMHeadModel", "from_pretrained", SCRIPT_MODEL }, { "Fast*Model", "from_pretrained", SCRIPT_MODEL },
     { "Fast*Model", "get_peft_model", SCRIPT_ADAPTERS }, { "", "get_peft_model", SCRIPT_WRAPPED }, { "", "add_adapter", SCRIPT_WRAPPED },
+    { "", "merge_and_unload", SCRIPT_MERGED }, { "", "unload", SCRIPT_MERGED },
     { "", "prepare_model_for_*", SCRIPT_PREPARED }, { "", "gradient_checkpointing_enable", SCRIPT_CHECKPOINTED }, { "", "gradient_checkpointing_disable", SCRIPT_UNCHECKPOINTED },
     { "", "Accelerator", SCRIPT_ACCELERATOR },
     { "", "set_training", SCRIPT_SET_TRAINING }, { "", "set_dataloader", SCRIPT_SET_LOADER }, { "", "set_optimizer", SCRIPT_SET_OPTIMIZER }, { "", "get_train_dataloader", SCRIPT_OWN_LOADER },
@@ -135,6 +136,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "*Model", "from_pretrained", SCRIPT_BODY }, { "whisper", "load_model", SCRIPT_MODEL },
     { "", "*oader", SCRIPT_LOADER }, { "", "*oader_v1", SCRIPT_LOADER }, { "", "get_batch", SCRIPT_LOADER }, { "", "get_batches", SCRIPT_LOADER }, /* of the program's own */
     { "", "tokenizer", SCRIPT_TOKENISED }, { "", "tok", SCRIPT_TOKENISED }, { "", "*encode_plus", SCRIPT_TOKENISED }, { "", "apply_chat_template", SCRIPT_TOKENISED },
+    { "*tokenizer", "pad", SCRIPT_PADDED }, { "tok", "pad", SCRIPT_PADDED }, { "", "DataCollator*", SCRIPT_PADDED },
 };
 
 /* An argument of a part, "*" any other, and its name in the rows: NULL its own, "" none, of
