@@ -18,9 +18,13 @@ enum { MODULES_MAX = 400, MODULE_MAX_B = 1 << 18, PROGRAM_MAX_B = 1 << 20 };
 static const char *find(struct arena *arena, const char *where, const char *name)
 {
     const char *path = source_files_next_to(arena, where, name);
+    const char *slash = strrchr(where, '/');
+    int n = slash ? (int)(slash - where + 1) : 0;
     if (!path && strchr(name, '/'))
         path = source_files_next_to(arena, where, arena_printf(arena, "src/%s", name));
-    return path && !strchr(name, '/') && strstr(path, "../") && !strstr(where, "../")
+    bool bare = !strchr(name, '/'); /* one of the folder itself */
+    return path && bare &&
+                   strcmp(path, arena_printf(arena, "%.*s%s", n, where, name)) != 0
                ? NULL
                : path;
 }
@@ -120,6 +124,10 @@ static const char *file_of(const struct launch_imports *m, struct arena *arena,
               : NULL;
     const char *file =
         of_program ? source_files_next_to(arena, m->l->where, of_program) : NULL;
+    const char *program = m->program && !slash
+                              ? source_files_next_to(arena, m->l->where, m->program)
+                              : NULL; /* above the file that starts it */
+    file = file || !program ? file : find(arena, program, name);
     file = file ? file : find(arena, m->l->where, name);
     return file ? file : find_added(arena, m, name);
 }
