@@ -232,11 +232,22 @@ static struct value *field(struct python_parser *r, const struct python_argument
 {
     const struct value_item *it = value_get(a->all, "default"),
                             *made = value_get(a->all, "default_factory");
+    const char *type = made && made->value->why ? made->value->why : "";
     if (made && made->value->kind == VALUE_UNKNOWN && made->value->items)
         return made->value->items[0].value;
     if (made && made->value->kind == VALUE_DICT && made->value->text) /* of a class */
         return python_deep_copy(r, made->value);
+    if (strncmp(type, "list is ", 8) == 0 || strncmp(type, "dict is ", 8) == 0)
+        return python_new(r, *type == 'l' ? VALUE_LIST : VALUE_DICT, a->line);
     return it ? it->value : python_unknown(r, a->line, "its field has no default here");
+}
+
+/* Field(8, gt=0) and Field(default=8) of pydantic 2.11, "..." where there is none; what the
+ * environment sets of settings is taken not to be set. */
+static struct value *pydantic_field(struct python_parser *r,
+                                    const struct python_arguments *a)
+{
+    return a->first ? (struct value *)(uintptr_t)a->first : field(r, a);
 }
 
 /* click.option("--size", default=8, is_flag=True) before a function (click 8.1). */
@@ -360,6 +371,11 @@ const struct python_function_row python_library[] = {
     { "locals", locals },
     { "field", field },
     { "dataclasses.field", field },
+    { "Field", pydantic_field },
+    { "pydantic.Field", pydantic_field },
+    { "pydantic.fields.Field", pydantic_field },
+    { "pydantic.v1.Field", pydantic_field },
+    { "sqlmodel.Field", pydantic_field },
     { "*ParameterString", pipeline_parameter },
     { "*ParameterInteger", pipeline_parameter },
     { "*ParameterFloat", pipeline_parameter },
