@@ -85,11 +85,20 @@ static bool is_of_text(struct python_parser *r, const struct python_function *f)
     return strcmp(base, f->name) != 0 ? python_function(r, base) != NULL : !f->base;
 }
 
+/* Whether a class is called as a library's arguments of a trainer are. */
+static bool names_arguments(const char *class)
+{
+    static const char *const ends[] = { "TrainingArguments", "SFTConfig", "DPOConfig" };
+    bool any = false;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        any |= names_ends(class, ends[i]);
+    return any;
+}
+
 /* A trainer that the text or a module that is read defines itself, of no other, or
  * arguments of one: their names alone are a library's. */
 static bool is_own(struct python_parser *r, const char *path)
 {
-    static const char arguments[] = "TrainingArguments";
     const struct python_function *f = python_function(r, path);
     const struct value *v = python_find(r, path);
     const char *base = f && f->base ? python_class_base(r, path) : "";
@@ -97,10 +106,11 @@ static bool is_own(struct python_parser *r, const char *path)
                  !names_listed(r->wanted->calls, python_last_part(base));
     bool here = f && f->fields && (other || is_of_text(r, f)),
          class = v && v->kind == VALUE_DICT && v->text && !v->integer &&
-                 names_ends(v->text, arguments);
-    return (here && (names_ends(path, "Trainer") || names_ends(path, arguments))) ||
+                 names_arguments(v->text);
+    return (here && (names_ends(path, "Trainer") || names_arguments(path))) ||
            (class && strcmp(v->text, python_last_part(path)) == 0) ||
-           (names_ends(path, "Trainer") && python_is_foreign_class(r, path) &&
+           ((names_ends(path, "Trainer") || names_arguments(path)) &&
+            python_is_foreign_class(r, path) &&
             strcmp(python_class_base(r, path), python_class_path(r, path)) == 0);
 }
 
