@@ -154,20 +154,6 @@ bool user_script_take_job_own(struct launch_context *t, const char *program)
     return false;
 }
 
-/* A model that is bound to a name of a second: teacher_model = X.from_pretrained(...). */
-static const struct python_call *bound_second(const struct python *p, const char **why)
-{
-    for (int64_t i = 0; i < p->calls.n; i++) {
-        const struct python_call *c = &p->calls.v[i];
-        *why = user_script_part_of(c) == SCRIPT_MODEL && !c->quoted
-                   ? second_of(c->target)
-                   : NULL;
-        if (*why)
-            return c;
-    }
-    return NULL;
-}
-
 bool user_script_refuses_options(struct launch_context *t, const struct value *given,
                                  const char *program)
 {
@@ -192,6 +178,25 @@ static const struct python_call *call_of(const struct python *p,
     for (int64_t i = 0; i < p->calls.n; i++)
         if (user_script_part_of(&p->calls.v[i]) == part && !p->calls.v[i].quoted)
             return &p->calls.v[i];
+    return NULL;
+}
+
+/* A model that is bound to a name of a second: teacher_model = X.from_pretrained(...). A
+ * reward model whose scores the text's own loss compares is the one that is trained. */
+static const struct python_call *bound_second(const struct user_script *g,
+                                              const char **why)
+{
+    bool scores =
+        call_of(g->python, SCRIPT_COMPARED) && !call_of(g->python, SCRIPT_SAMPLED);
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        *why = user_script_part_of(c) == SCRIPT_MODEL && !c->quoted &&
+                       !(scores && c->target && strstr(c->target, "reward_model"))
+                   ? second_of(c->target)
+                   : NULL;
+        if (*why)
+            return c;
+    }
     return NULL;
 }
 
@@ -233,6 +238,10 @@ static const struct python_call *sampled_in(const struct user_script *g)
     const struct python_call *back = g->parts[SCRIPT_BACKWARD];
     for (int64_t i = 0; back && i < g->python->calls.n; i++) {
         const struct python_call *c = &g->python->calls.v[i];
+        const char *last = python_last_part(c->function);
+        if (user_script_part_of(c) == SCRIPT_SAMPLED && !c->quoted &&
+            strcmp(last, "generate") != 0)
+            return c; /* PPO(...) of its own */
         bool same =
             c->within == back->within || (c->within && strstr(c->within, "rollout"));
         if (user_script_part_of(c) == SCRIPT_SAMPLED && !c->quoted && !c->unsure &&
@@ -304,6 +313,31 @@ static bool takes_reward(struct launch_context *t, const struct user_script *g,
     return true;
 }
 
+/* Asks what a loss of the text's own trains, of what it compares and with which model. */
+static void ask_loss(struct launch_context *t, const struct user_script *g,
+                     const struct python_call *c, const char *reference, int64_t line)
+{
+    static const char task[] = "/training/task";
+    if (c && reference)
+        launch_add_unresolved(t, task, line,
+                              "%.60s(...) compares answers, and %.60s is a reference: "
+                              "its own loss is dpo's or kto's",
+                              c->function, reference);
+    else if (c)
+        launch_add_unresolved(t, task, line,
+                              "%.60s(...) compares answers, and no reference model is "
+                              "seen: its own loss is simpo's, orpo's, cpo's, or a "
+                              "reward model's",
+                              c->function);
+    if (c && !reference && g->python->text && strstr(g->python->text, "reward"))
+        launch_add_example(t, task, "reward");
+    if (!c)
+        launch_add_unresolved(t, task, line,
+                              "%.60s is a second model, with which its own loss may "
+                              "compare: dpo or kto, or causal-lm where it does not",
+                              reference);
+}
+
 bool user_script_ask_compared(struct launch_context *t, const struct user_script *g)
 {
     static const char task[] = "/training/task";
@@ -323,23 +357,7 @@ bool user_script_ask_compared(struct launch_context *t, const struct user_script
         return true;
     if (c && !reference && takes_reward(t, g, c))
         return true;
-    line = g->line ? g->line : c ? c->line : line;
-    if (c && reference)
-        launch_add_unresolved(t, task, line,
-                              "%.60s(...) compares answers, and %.60s is a reference: "
-                              "its own loss is dpo's or kto's",
-                              c->function, reference);
-    else if (c)
-        launch_add_unresolved(t, task, line,
-                              "%.60s(...) compares answers, and no reference model is "
-                              "seen: its own loss is simpo's, orpo's, cpo's, or a "
-                              "reward model's",
-                              c->function);
-    else
-        launch_add_unresolved(t, task, line,
-                              "%.60s is a second model, with which its own loss may "
-                              "compare: dpo or kto, or causal-lm where it does not",
-                              reference);
+    ask_loss(t, g, c, reference, g->line ? g->line : c ? c->line : line);
     return true;
 }
 
@@ -361,7 +379,7 @@ static const struct python_call *refused_in(const struct user_script *g,
         return c;
     *why = "trains with a second, frozen model (distillation)";
     c = own && loaded_second(g) ? call_of(g->python, SCRIPT_DIVERGED) : NULL;
-    return c ? c : bound_second(g->python, why);
+    return c ? c : bound_second(g, why);
 }
 
 bool user_script_refuses_second(struct launch_context *t, const struct user_script *g,

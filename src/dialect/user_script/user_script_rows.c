@@ -46,7 +46,7 @@ const char *const user_script_calls[] = {
     "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "DataLoaderLite", "*oader", "get_batch", "get_batches", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit", "PagedAdamW", "PagedAdam", "PagedAdam8bit", "PagedAdam32bit", "AdamW32bit", "Adam32bit",
     "Lion8bit", "Lion32bit", "PagedLion", "PagedLion8bit", "PagedLion32bit", "AdEMAMix", "AdEMAMix8bit", "PagedAdEMAMix", "PagedAdEMAMix8bit", "create_optimizer",
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "*Muon", "DistAdamW", "Adamax", "NAdam", "RAdam", "Adagrad", "RMSprop", "Lamb", "LAMB", "SOAP", "Shampoo", "SophiaG", "Sophia", "Prodigy", "AdamWScheduleFree", "GaLoreAdamW", "ZeroRedundancyOptimizer", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
-    "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "weight", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "to", "deepcopy",
+    "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "weight", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "log", "PPO", "GRPO", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "to", "deepcopy",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
     "get_dataloader", "make_torch_dataloader", "Fabric", "DistributedOptimizer", "register_comm_hook", "init_process_group", "remote", "RemoteExecutor", "snapshot_download",
     /* models of pictures (user_script_pictures.c) */
@@ -101,7 +101,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "remote_function", "remote", SCRIPT_REMOTE }, { "", "RemoteExecutor", SCRIPT_REMOTE }, { "", "snapshot_download", SCRIPT_DOWNLOADED },
     { "", "Booster", SCRIPT_BOOSTER }, { "", "prepare_dataloader", SCRIPT_LOADER }, { "", "HybridAdam", SCRIPT_OPTIMIZER }, { "", "CPUAdam", SCRIPT_OPTIMIZER },
     { "model", "half", SCRIPT_CAST }, { "model", "bfloat16", SCRIPT_CAST }, { "model", "to", SCRIPT_CAST }, { "net", "half", SCRIPT_CAST }, { "net", "bfloat16", SCRIPT_CAST }, { "net", "to", SCRIPT_CAST },
-    { "", "compute_loss", SCRIPT_LOSS }, { "", "training_step", SCRIPT_LOSS }, { "", "logsigmoid", SCRIPT_COMPARED }, { "", "LogSigmoid", SCRIPT_COMPARED }, { "", "kl_div", SCRIPT_DIVERGED }, { "", "KLDivLoss", SCRIPT_DIVERGED }, { "", "generate", SCRIPT_SAMPLED }, { "PeftModel*", "from_pretrained", SCRIPT_CONTINUED }, { "", "requires_grad*", SCRIPT_FROZEN }, { "", "backward", SCRIPT_BACKWARD }, { "*opt*", "step", SCRIPT_STEP }, { "*scaler", "step", SCRIPT_STEP }, { "", "clip_grad_norm_", SCRIPT_CLIPPED },
+    { "", "compute_loss", SCRIPT_LOSS }, { "", "training_step", SCRIPT_LOSS }, { "", "logsigmoid", SCRIPT_COMPARED }, { "", "LogSigmoid", SCRIPT_COMPARED }, { "torch", "log", SCRIPT_COMPARED }, { "", "PPO", SCRIPT_SAMPLED }, { "", "GRPO", SCRIPT_SAMPLED }, { "", "kl_div", SCRIPT_DIVERGED }, { "", "KLDivLoss", SCRIPT_DIVERGED }, { "", "generate", SCRIPT_SAMPLED }, { "PeftModel*", "from_pretrained", SCRIPT_CONTINUED }, { "", "requires_grad*", SCRIPT_FROZEN }, { "", "backward", SCRIPT_BACKWARD }, { "*opt*", "step", SCRIPT_STEP }, { "*scaler", "step", SCRIPT_STEP }, { "", "clip_grad_norm_", SCRIPT_CLIPPED },
     { "", "DataLoader", SCRIPT_LOADER }, { "", "StatefulDataLoader", SCRIPT_LOADER }, { "", "make_torch_dataloader", SCRIPT_LOADER },
     { "", "DataLoaderLite", SCRIPT_LOADER }, /* of build-nanogpt's copies: B sequences of T */
     { "", "AdamW", SCRIPT_OPTIMIZER }, { "", "Adam", SCRIPT_OPTIMIZER }, { "", "SGD", SCRIPT_OPTIMIZER }, { "", "Adafactor", SCRIPT_OPTIMIZER },
@@ -247,6 +247,17 @@ static bool is_other_config(enum user_script_part part, const char *last)
            !names_listed(user_script_calls, last);
 }
 
+/* torch.log(torch.sigmoid(a - b)); of anything else a logarithm compares nothing. */
+static bool is_other_log(enum user_script_part part, const struct python_call *c)
+{
+    const struct value_item *of = value_get(c->arguments, "0");
+    const char *why =
+        of && of->value->kind == VALUE_UNKNOWN && of->value->why ? of->value->why : "";
+    return part == SCRIPT_COMPARED &&
+           strcmp(python_last_part(c->function), "log") == 0 &&
+           !strstr(why, "sigmoid(");
+}
+
 /* Packages whose configurations are called as transformers' are, and have other members. */
 static const char *const own_configurations[] = {
     "fms.", "fms_extras.", "megatron.", "fairseq.", "nemo.", NULL,
@@ -273,8 +284,10 @@ enum user_script_part user_script_part_of(const struct python_call *c)
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
         if (fits(functions[i].function, last, strlen(last)) &&
             (!functions[i].class[0] || fits(functions[i].class, from, n)))
-            return is_other_config(functions[i].part, last) ? SCRIPT_PARTS
-                                                            : functions[i].part;
+            return is_other_config(functions[i].part, last) ||
+                           is_other_log(functions[i].part, c)
+                       ? SCRIPT_PARTS
+                       : functions[i].part;
     return SCRIPT_PARTS;
 }
 
