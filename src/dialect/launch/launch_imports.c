@@ -10,7 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODULES_MAX = 400, MODULE_MAX_B = 1 << 18, PROGRAM_MAX_B = 1 << 20 };
+enum {
+    MODULES_MAX = 400,
+    MODULE_MAX_B = 1 << 18,
+    PROGRAM_MAX_B = 1 << 20,
+    LINE_MAX_B = 300
+};
 
 /* A module by one part is in the folder of what imports it; one in a package may be in a
  * folder above, as sys.path has the repository's root, or in that root's src/, from which
@@ -30,15 +35,21 @@ static const char *find(struct arena *arena, const char *where, const char *name
 }
 
 /* What the text in quotes after `s` in its line names, joined by "/": "../src" of
- * os.path.join(here, "..", "src"); "": nothing. Moves `s` to the next line. */
+ * os.path.join(here, "..", "src"); "": nothing. Moves `s` to the next line; one of a
+ * notebook is as JSON has it. */
 static const char *joined_folder(struct arena *arena, const char **s)
 {
-    const char *end = *s + strcspn(*s, "\n"), *out = "";
+    size_t n = strcspn(*s, "\n");
+    n = n < LINE_MAX_B ? n : LINE_MAX_B;
+    const char *end = *s + n, *next = strstr(*s, "\\n"), *out = "";
+    end = next && next < end ? next : end;
     for (const char *c = *s; c < end; c++) {
         const char *close = *c == '"' || *c == '\'' ? strchr(c + 1, *c) : NULL;
         if (!close || close > end)
             continue;
-        out = arena_printf(arena, "%s%.*s/", out, (int)(close - c - 1), c + 1);
+        int quoted = (int)(close - c - 1);
+        quoted -= quoted && close[-1] == '\\'; /* of JSON */
+        out = arena_printf(arena, "%s%.*s/", out, quoted, c + 1);
         c = close;
     }
     *s = end;

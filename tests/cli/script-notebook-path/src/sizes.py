@@ -1,0 +1,2 @@
+MODEL = "gpt2"
+BATCH = 6
