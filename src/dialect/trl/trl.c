@@ -59,7 +59,8 @@ const struct dialect_table trl_tables[] = {
     { "", trainer_idle_rows, DIALECT_UNKNOWN_WARNED },
     { NULL, NULL, DIALECT_UNKNOWN_WARNED },
 };
-/* TRL 0.22 and newer: trl/trainer/sft_config.py, from 1.0 on base_config.py. */
+/* TRL 0.22 and newer: trl/trainer/sft_config.py, from 1.0 on base_config.py. The length is
+ * the first. */
 static const struct trainer_default newer[] = {
     { "/training/sequence_length", "1024", "max_length's default" },
     { "/training/activation_checkpointing", "full", "gradient_checkpointing' default since TRL 0.22" },
@@ -196,8 +197,11 @@ void trl_take(struct launch_context *t, const struct value *given, bool older)
     bool old = older || value_get(given, "max_seq_length") ||
                value_get(given, "torch_dtype") || value_get(given, "dataset_mixer") ||
                value_get(given, "overwrite_output_dir");
+    /* max_length=None cuts nothing: how long texts are is not said */
+    const struct value_item *length = value_get(given, "max_length");
+    bool cut = !length || length->value->kind != VALUE_NONE;
     const struct trainer_kind kind = { .own = rows,
-                                       .defaults = old ? before : newer,
+                                       .defaults = (old ? before : newer) + !cut,
                                        .tables = trl_tables,
                                        .packing = "packing",
                                        .peft = &adapters };
