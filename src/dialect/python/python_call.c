@@ -153,8 +153,8 @@ static void add_fields(struct python_parser *r, const char *path,
                        struct value *arguments)
 {
     const struct python_function *f = python_function(r, path);
-    if (!f || !f->fields || !f->base ||
-        !names_ends(python_class_base(r, path), "Arguments"))
+    const char *base = f && f->fields && f->base ? python_class_base(r, path) : "";
+    if (!names_ends(base, "Arguments") && !names_arguments(base))
         return;
     for (int32_t i = 0; i < f->fields->n && !r->limit; i++)
         if (!value_get(arguments, f->fields->items[i].key))
