@@ -195,8 +195,7 @@ void python_end_choice(struct python_parser *r, struct python_choice *c)
         python_branches_join(r, &c->branches, c->left == 0, c->why);
 }
 
-/* The text from a token's start up to the parser's. */
-static const char *written(struct python_parser *r, const char *from)
+const char *python_written(struct python_parser *r, const char *from)
 {
     enum { CONDITION_MAX = 200 };
     const char *to = r->t.s;
@@ -220,7 +219,7 @@ static int read_condition(struct python_parser *r, struct python_choice *c)
     }
     int truth = python_truth(v);
     if (truth < 0 && c)
-        c->condition = written(r, from);
+        c->condition = python_written(r, from);
     python_expect_colon(r);
     if (truth < 0 && c && !c->why[0])
         snprintf(c->why, sizeof(c->why), "it depends on line %" PRId64 ": %.100s", line,

@@ -1,5 +1,6 @@
 /* Expressions of Python source: operators between terms. What is not understood is read
  * over to its end, and gives a value that is not known. */
+#include "dialect/python/python_block.h"
 #include "dialect/python/python_parse.h"
 
 #include <string.h>
@@ -109,13 +110,36 @@ static struct value *read_not(struct python_parser *r)
 
 /* and, or: the value that decides; one that is not known hides those after it, unless
  * the end is the same. */
+/* Calls that an operand made, from the `from`-th up to the `to`-th: 0, it is not evaluated,
+ * and has none; -1, that is not known. */
+static void settle_calls(struct python_parser *r, int64_t from, int64_t to,
+                         int evaluated, const char *condition)
+{
+    int64_t n = r->p->calls.n;
+    to = to < n ? to : n;
+    for (int64_t i = from; i < to && evaluated < 0; i++) {
+        struct python_call *c = &r->p->calls.v[i];
+        c->condition = c->unsure ? c->condition : condition;
+        c->unsure = true;
+    }
+    if (evaluated != 0 || from >= to)
+        return;
+    memmove(&r->p->calls.v[from], &r->p->calls.v[to],
+            (size_t)(n - to) * sizeof(r->p->calls.v[0]));
+    r->p->calls.n -= to - from;
+}
+
 static struct value *read_logic(struct python_parser *r, bool both)
 {
+    const char *start = r->t.s;
     struct value *v = both ? read_not(r) : read_logic(r, true);
     while (!python_stopped(r) && python_at(r, both ? "and" : "or")) {
+        const char *written = python_written(r, start);
         python_advance(r);
+        int64_t from = r->p->calls.n;
         struct value *next = both ? read_not(r) : read_logic(r, true);
         int truth = python_truth(v), after = python_truth(next);
+        settle_calls(r, from, r->p->calls.n, truth < 0 ? -1 : truth == both, written);
         if (truth == both)
             v = next;
         else if (truth < 0 && after == !both && next->kind == VALUE_BOOL)
@@ -157,20 +181,27 @@ static struct value *either(struct python_parser *r, const struct value *conditi
 /* A if B else C */
 static struct value *read_ternary(struct python_parser *r)
 {
+    int64_t first = r->p->calls.n;
     struct value *v = python_choice(r);
     if (!python_at(r, "if") || python_stopped(r))
         return v;
     python_advance(r);
+    int64_t asked = r->p->calls.n;
+    const char *from = r->t.s;
     const struct value *condition = python_choice(r);
     if (!python_at(r, "else")) {
         r->failed = true;
         return v;
     }
+    const char *written = python_written(r, from);
     python_advance(r);
     r->failed |= r->nested++ > 2 * PYTHON_DEPTH_MAX;
+    int64_t second = r->p->calls.n;
     struct value *other = python_stopped(r) ? v : read_ternary(r);
     r->nested--;
     int truth = python_truth(condition);
+    settle_calls(r, second, r->p->calls.n, truth < 0 ? -1 : !truth, written);
+    settle_calls(r, first, asked, truth, written);
     if (truth >= 0 || python_same(v, other))
         return truth != 0 ? v : other;
     return either(r, condition, v, other);

@@ -276,7 +276,8 @@ static void choose_adapters(struct user_script *g, const struct python_call *tra
     g->merged = merge_of(g);
     if (g->merged && !g->merged->unsure)
         g->parts[SCRIPT_WRAPPED] = NULL;
-    if (!g->merged || g->merged->unsure || peft)
+    bool none = peft && peft->kind == VALUE_NONE && !g->parts[SCRIPT_WRAPPED];
+    if ((!g->merged || g->merged->unsure || peft) && !none)
         choose(g, SCRIPT_ADAPTERS,
                peft ? peft : user_script_config_of(g->parts[SCRIPT_WRAPPED]));
     /* adapters that nothing is seen to be given may be none of this training */
