@@ -1,5 +1,6 @@
 /* On how many instances and GPUs MPI's starters run, and horovodrun, which has their
- * words: mpirun(1) of Open MPI 4.1; horovod/runner/launch.py, Horovod 0.28. */
+ * words: mpirun(1) of Open MPI 4.1; horovod/runner/launch.py, Horovod 0.28; aprun(1) of
+ * Cray's ALPS, whose -n and -N are the same; jsrun(1) of IBM's JSM. */
 #include "dialect/launch/launch_starter.h"
 
 #include <stdint.h>
@@ -117,4 +118,45 @@ void launch_mpi_take(struct launch_context *t, const struct launch_command *c,
                               "%s: its ranks are not given as so many a node (-np, %s)",
                               name, strcmp(name, "mpirun") == 0 ? "-N" : "-H");
     (void)c;
+}
+
+/* jsrun ------------------------------------------------------------------------------ */
+
+const char *const launch_jsrun_sets[] = { "--nrs", "-n", NULL };
+const char *const launch_jsrun_each[] = { "--rs-per-host", "-r", NULL };
+const char *const launch_jsrun_tasks[] = { "--tasks-per-rs", "-a", NULL };
+
+/* The number of an option, or `without` where it is not there; 0: it is not known. */
+static int64_t number_of(const struct starter_option *g, int64_t without)
+{
+    int64_t n = 0;
+    if (!g->name)
+        return without;
+    return !g->word->why && launch_starter_number(g->value, &n) ? n : 0;
+}
+
+/* -n 48 -r 6 -a 1: sets of all hosts, sets of a host, and tasks of a set. */
+void launch_jsrun_take(struct launch_context *t, const struct launch_command *c,
+                       const struct starter_line *l)
+{
+    struct starter_option n = launch_starter_find(l->w, l->at, l->end,
+                                                  launch_jsrun_sets),
+                          r = launch_starter_find(l->w, l->at, l->end,
+                                                  launch_jsrun_each),
+                          a = launch_starter_find(l->w, l->at, l->end,
+                                                  launch_jsrun_tasks);
+    int64_t sets = number_of(&n, 0), each = number_of(&r, 0), tasks = number_of(&a, 1);
+    (void)c;
+    if (each > 0 && tasks > 0)
+        launch_starter_set(t, gpus_at, &r, each * tasks);
+    else
+        launch_add_unresolved(t, gpus_at, l->w[l->at].line,
+                              "jsrun: how many tasks it starts on each host is not "
+                              "known (--rs_per_host, --tasks_per_rs)");
+    if (each > 0 && sets > 0 && sets % each == 0)
+        launch_starter_set(t, count_at, &n, sets / each);
+    else
+        launch_add_unresolved(t, count_at, l->w[l->at].line,
+                              "jsrun: on how many hosts it starts is not known (--nrs, "
+                              "--rs_per_host)");
 }

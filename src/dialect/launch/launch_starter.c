@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "dialect/dialect.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,14 +281,48 @@ static void note_spread(struct launch_context *t, const struct launch_command *c
                     "which is not simulated (torchrun starts a process on each)");
 }
 
+/* The program before a script, which may start it often: ibrun, dsh, ./launcher; NULL:
+ * Python starts the script, or a program does that starts one process of it. */
+static const struct shell_word *may_start(const struct launch_command *c)
+{
+    static const char *const once[] = {
+        "time",      "nohup",   "exec",    "env",         "command",   "nice",
+        "ionice",    "setsid",  "sudo",    "timeout",     "eval",      "stdbuf",
+        "xargs",     "taskset", "numactl", "singularity", "apptainer", "conda",
+        "mamba",     "docker",  "podman",  "micromamba",  "uv",        "poetry",
+        "pixi",      "pipenv",  "pdm",     "shifter",     "nsys",      "ncu",
+        "nvprof",    "hatch",   "dlprof",  "strace",      "coverage",  "enroot",
+        "catchsegv", "script",  NULL
+    };
+    const struct shell_command *own = c->command;
+    int32_t i = 0;
+    while (i < c->script && names_listed(once, launch_last_part(own->words[i].text)))
+        i++;
+    const char *name = i < c->script ? launch_last_part(own->words[i].text) : "python";
+    bool word = isalpha((unsigned char)*name) || strchr(own->words[i].text, '/');
+    bool python = strstr(name, "python") || launch_is_shell(name);
+    return i == 0 && word && !python && !own->words[0].why ? &own->words[0] : NULL;
+}
+
 /* A script that nothing starts is a process. */
 static void take_alone(struct launch_context *t, const struct launch_command *c,
                        const struct starter_line *l)
 {
     const struct shell_binding *ranks = launch_variable(c, "WORLD_SIZE");
+    const struct shell_word *other = may_start(c);
     (void)l;
     if (c->starts)
         return;
+    if (other && !c->named) {
+        launch_add_unresolved(t, count_at, other->line,
+                              "%.60s: on how many instances it starts is not known",
+                              launch_last_part(other->text));
+        launch_add_unresolved(t, gpus_at, other->line,
+                              "%.60s: how many processes it starts on each instance is "
+                              "not known",
+                              launch_last_part(other->text));
+        return;
+    }
     if (c->named) {
         launch_add_unresolved(t, gpus_at, c->command->line,
                               "%.60s: whether it starts a process for each GPU is not "
@@ -320,10 +355,11 @@ static const struct starter {
       { torchrun_nodes, torchrun_gpus } },
     { { "deepspeed" }, take_deepspeed, NULL, { deepspeed_nodes, deepspeed_gpus, deepspeed_hosts, deepspeed_devices } },
     { { "colossalai" }, take_colossalai, NULL, { torchrun_gpus, colossalai_nodes, colossalai_hosts } },
-    { { "mpirun", "mpiexec" }, launch_mpi_take, launch_take_mpi_exports,
+    { { "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "aprun" }, launch_mpi_take, launch_take_mpi_exports,
       { launch_mpi_ranks, launch_mpi_each, launch_mpi_map, launch_mpi_hosts, launch_mpi_files, launch_mpi_export } },
     { { "horovodrun" }, launch_mpi_take, NULL, { launch_mpi_ranks, launch_mpi_hosts, launch_mpi_files } },
-    { { "srun" }, take_srun, launch_take_srun_exports, { launch_slurm_node_names, launch_slurm_task_names, srun_export } },
+    { { "jsrun" }, launch_jsrun_take, NULL, { launch_jsrun_sets, launch_jsrun_each, launch_jsrun_tasks } },
+    { { "srun", "yhrun" }, take_srun, launch_take_srun_exports, { launch_slurm_node_names, launch_slurm_task_names, srun_export } },
     { { "accelerate", "accelerate.commands.launch" }, take_accelerate, NULL, { any_option } },
     { { "composer" }, take_composer, NULL, { composer_gpus, composer_ranks } },
     { { "fabric", "lightning" }, launch_fabric_take, NULL,

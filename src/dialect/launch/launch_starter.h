@@ -55,6 +55,12 @@ extern const char *const launch_mpi_map[], *const launch_mpi_hosts[],
                                                *const launch_mpi_files[];
 extern const char *const launch_mpi_export[];
 
+/* jsrun: sets of resources, of which each host takes so many, and tasks in each. */
+void launch_jsrun_take(struct launch_context *t, const struct launch_command *c,
+                       const struct starter_line *l);
+extern const char *const launch_jsrun_sets[], *const launch_jsrun_each[];
+extern const char *const launch_jsrun_tasks[];
+
 /* launch_fabric.c: `fabric run`, and likewise. Its strategy and precision are kept for the
  * script's Fabric(). */
 void launch_fabric_take(struct launch_context *t, const struct launch_command *c,

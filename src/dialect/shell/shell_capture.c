@@ -21,7 +21,8 @@ static bool is_started(const struct shell_machine *m)
 {
     static const char *const starters[] = { "sbatch",    "srun",       "torchrun",
                                             "deepspeed", "accelerate", "mpirun",
-                                            "mpiexec",   NULL };
+                                            "mpiexec",   "aprun",      "jsrun",
+                                            NULL };
     for (const char *const *w = starters; *w; w++)
         if (shell_word_at(m, *w))
             return true;

@@ -334,10 +334,11 @@ static int32_t submitted_job(struct shell_machine *m, const struct shell_texts *
  * `srun FILE.sh`; -1: none. */
 static int32_t script_of(const struct shell_texts *w)
 {
-    static const char *const starters[] = { "srun",        "mpirun",   "mpiexec",
-                                            "nohup",       "exec",     "time",
-                                            "env",         "sudo",     "setsid",
-                                            "singularity", "apptainer" };
+    static const char *const starters[] = { "srun",    "mpirun",      "mpiexec",
+                                            "aprun",   "jsrun",       "yhrun",
+                                            "orterun", "nohup",       "exec",
+                                            "time",    "env",         "sudo",
+                                            "setsid",  "singularity", "apptainer" };
     bool starts = false;
     for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++)
         starts |= shell_is(&w->v[0], starters[i]);
