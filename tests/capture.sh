@@ -49,6 +49,17 @@ is "mpirun of torchrun" 0 \
     --gpus 4 -- bash nested.sh
 is "variables that NCCL reads" 0 "export NCCL_PROTO=Simple" -- bash nested.sh
 
+script aprun.sh <<'S'
+RANKS=$((4 * 3))
+aprun -n $RANKS -N 4 --cc depth -d 16 python train.py --steps 3
+S
+is "aprun" 0 "aprun -n 12 -N 4 --cc depth -d 16 python train.py --steps 3" -- sh aprun.sh
+echo 'ssh other touch started; qsub -l select=3 aprun.sh' >qsub.sh
+is "qsub of a file" 0 "aprun -n 12 -N 4" -- sh qsub.sh
+is "ssh" 0 "not run: ssh other touch started" -- sh qsub.sh
+echo 'bsub -n 12 <aprun.sh' >bsub.sh
+is "bsub of what it reads" 0 "aprun -n 12 -N 4" -- sh bsub.sh
+
 echo 'deepspeed --num_gpus 8 run_clm.py --deepspeed configs/ds.json --do_train' >ds.sh
 is "files by their whole path" 0 \
     "deepspeed --num_gpus 8 run_clm.py --deepspeed $dir/configs/ds.json --do_train" \

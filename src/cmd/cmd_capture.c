@@ -47,9 +47,9 @@ static const struct usage usage = {
     .arguments = "[OPTION]... -- COMMAND [ARGUMENT]...",
     .summary = "Runs COMMAND, a launch script of yours, and writes down which training it would start.\n"
                "Programs that start training are replaced by recorders, which start nothing: torchrun,\n"
-               "deepspeed, accelerate, srun, mpirun, sbatch, python of a training script, the package\n"
-               "sagemaker. All else in the script is run unchanged.",
-    .details = "What is captured is a launch script that the other commands read. pip, conda, docker, wget and\n"
+               "deepspeed, accelerate, srun, mpirun, aprun, jsrun, sbatch, qsub, bsub, python of a training\n"
+               "script, the package sagemaker. All else in the script is run unchanged.",
+    .details = "What is captured is a launch script that the other commands read. pip, docker, wget, ssh and\n"
                "the like are not run.\n\n"
                "  smsim capture --out job.sh -- bash pretrain.sh 70B\n"
                "  smsim simulate job.sh --set /cluster/instance=p5.48xlarge\n"
@@ -63,7 +63,8 @@ static const struct usage usage = {
 static const char *const recorded[] = {
     "torchrun", "deepspeed", "accelerate", "horovodrun", "colossalai", "composer", "axolotl",
     "llamafactory-cli", "trl", "tune", "nemo", "nemorun", "torchx", "ray", "srun", "sbatch",
-    "mpirun", "mpiexec", "mpiexec.hydra", "python", "python3", "python3.8", "python3.9",
+    "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "aprun", "jsrun", "yhrun", "ibrun",
+    "flux", "qsub", "bsub", "pjsub", "ssh", "pdsh", "clush", "scp", "rsync", "python", "python3", "python3.8", "python3.9",
     "python3.10", "python3.11", "python3.12", "python3.13", "python3.14", "scontrol",
     "nvidia-smi", "pip", "pip3", "conda", "mamba", "micromamba", "uv", "poetry", "pipenv", "pdm",
     "singularity", "apptainer", "module", "apt-get", "docker", "kubectl", "wget", "curl",

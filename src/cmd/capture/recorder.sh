@@ -94,6 +94,19 @@ skip() {
     done
 }
 
+# The words of a starter whose options are not listed here: all before a program.
+skip_to_program() {
+    skipped=1
+    for w; do
+        case ${w##*/} in
+        -*) ;;
+        python* | bash | sh | env | numactl | singularity | apptainer | torchrun | deepspeed | \
+            accelerate | *.sh) return ;;
+        esac
+        skipped=$((skipped + 1))
+    done
+}
+
 # The lines #SBATCH of a job, of which the last goes, and what SLURM sets for it.
 directives() {
     job=$SMSIM_CAPTURE/job
@@ -153,6 +166,20 @@ submit() {
     exec bash "$@"
 }
 
+# Runs a job of a scheduler whose lines are not read: the file among the words, or what
+# comes from standard input.
+submit_file() {
+    n=$#
+    while [ $# -gt 0 ]; do
+        [ ! -f "$1" ] || exec bash "$@"
+        shift
+    done
+    [ $n -gt 0 ] && [ -t 0 ] && not_run
+    cat >"$SMSIM_CAPTURE/wrapped"
+    [ -s "$SMSIM_CAPTURE/wrapped" ] || not_run
+    exec bash "$SMSIM_CAPTURE/wrapped"
+}
+
 # The program itself; it is not asked again whether it trains (sitecustomize.py).
 real() {
     program=${SMSIM_PYTHON:-$(PATH=$SMSIM_PATH command -v "$name")} || {
@@ -210,6 +237,12 @@ srun | mpirun | mpiexec | mpiexec.hydra)
     [ $skipped -le $# ] || record "$name" "$@"
     follow $skipped "$name" "$@"
     ;;
+orterun | aprun | jsrun | yhrun | ibrun | flux)
+    skip_to_program "$@"
+    [ $skipped -le $# ] || record "$name" "$@"
+    follow $skipped "$name" "$@"
+    ;;
+qsub | bsub | pjsub) submit_file "$@" ;;
 sbatch)
     skip "$@"
     submit $((skipped - 1)) "$@"
@@ -256,6 +289,6 @@ nvidia-smi)
         i=$((i + 1))
     done
     ;;
-pip* | module | apt-get | docker | kubectl | wget | curl) not_run "$@" ;;
+pip* | module | apt-get | docker | kubectl | wget | curl | ssh | pdsh | clush | scp | rsync) not_run "$@" ;;
 *) record "$name" "$@" ;;
 esac
