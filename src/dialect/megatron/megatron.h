@@ -58,6 +58,10 @@ void megatron_take_vocabulary(struct launch_context *t, const struct launch_comm
  * have of their own. */
 bool megatron_model_is_elsewhere(struct launch_context *t,
                                  const struct launch_command *c);
+/* Which model a program of a fork's own builds, by its text (pretrain_gpt.py: the loss
+ * that forward_step reports); NULL: not known. */
+const char *megatron_kind_of_text(struct launch_context *t,
+                                  const struct launch_command *c);
 void megatron_take_fork(struct launch_context *t, const struct launch_command *c);
 void megatron_ask_model(struct launch_context *t, const struct launch_command *c);
 

@@ -64,6 +64,28 @@ static bool is_by_options(struct launch_context *t, const char *program)
            !strstr(text, "gated_linear_unit") && !strstr(text, "add_bias_linear");
 }
 
+const char *megatron_kind_of_text(struct launch_context *t,
+                                  const struct launch_command *c)
+{
+    static const char *const others[] = {
+        "sop loss",      "encoder_and_decoder", "BertModel", "T5Model", "Bert",
+        "decoder_input", "biencoder",           "images",    "vision",  "teacher"
+    };
+    const char *program = c->command->words[c->script].text,
+               *text = launch_program_text(t->l, t->arena, program);
+    bool words = text && strstr(text, "megatron") && strstr(text, "pretrain(") &&
+                 (strstr(text, "'lm loss'") || strstr(text, "\"lm loss\""));
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        words = words && !strstr(text, others[i]);
+    if (!words)
+        return NULL;
+    launch_note(t->l, c->command->line, DIAG_ASSUMED,
+                "%.60s is taken to train a GPT, by its loss of words alone (give --set "
+                "/training/task=... for another)",
+                launch_last_part(program));
+    return "gpt";
+}
+
 /* A program of a fork's own, in whose layers LLaMA's gate may be without an option. */
 static void ask_gate(struct launch_context *t, const struct launch_command *c)
 {

@@ -146,7 +146,7 @@ static const struct dialect_option idle_rows[] = {
     ROW_IDLE("--loss-scale*"), ROW_IDLE("--initial-loss-scale"), ROW_IDLE("--min-loss-scale"),
     ROW_IDLE("--hysteresis"), ROW_IDLE("--norm-epsilon"), ROW_IDLE("--layernorm-epsilon"),
     ROW_IDLE("--apply-layernorm-1p"), ROW_IDLE("--apply-query-key-layer-scaling"),
-    ROW_IDLE("--norm-*"), ROW_IDLE("--no-query-key-layer-scaling"),
+    ROW_IDLE("--no-query-key-layer-scaling"),
     ROW_IDLE("--attention-softmax-in-fp32"), ROW_IDLE("--rotary-*"),
     ROW_IDLE("--use-rope-scaling"), ROW_IDLE("--rope-scaling-factor"),
     ROW_IDLE("--no-position-embedding"), ROW_IDLE("--calculate-per-token-loss"),

@@ -209,6 +209,7 @@ const struct dialect_option megatron_model_rows[] = {
     ROW("--moe-router-topk", "/model/moe_router_topk", .kind = DIALECT_SIZE, .written = true),
     ROW("--topk", "/model/moe_router_topk", .kind = DIALECT_SIZE),
     ROW("--normalization", "/model/normalization", .kind = DIALECT_TEXT, .written = true),
+    ROW("--norm-dtype", "/model/normalization", .kind = DIALECT_TEXT), /* Yuan's */
     ROW("--layernorm-type", "/model/normalization", .kind = DIALECT_TEXT), /* Habana's fork */
     ROW("--RMSNorm", "/model/normalization", .kind = DIALECT_FLAG, .value = "RMSNorm"),
     ROW("--use-rmsnorm", "/model/normalization", .kind = DIALECT_FLAG, .value = "RMSNorm"),
@@ -293,6 +294,11 @@ static const char *take_kind(struct launch_context *t, const struct launch_comma
     struct value v = { .line = c->command->line };
     const struct value_item from = { launch_last_part(w->text), v.line, &v };
     launch_set(t, "/model/model_type", json_string("megatron"), &from);
+    if (!e.program && !launch_has(t, "/training/task")) {
+        e.model = megatron_kind_of_text(t, c);
+        if (e.model)
+            launch_set(t, "/training/task", json_string("causal-lm"), &from);
+    }
     if (!e.model && !e.refused && !launch_is_unresolved(t, "/training/task"))
         launch_add_unresolved(t, "/training/task", v.line,
                               "which of Megatron's models %.60s builds is not known "
