@@ -1,4 +1,4 @@
-/* printf: a format of %s, %d and escapes, used again while there are words. */
+/* printf: a format of %s, %q, %d and escapes, used again while there are words. */
 #include "dialect/shell/shell_machine.h"
 
 #include "base/strbuf.h"
@@ -18,6 +18,18 @@ static char escaped(char c)
     return c == 'n' ? '\n' : c == 't' ? '\t' : c == '\\' || c == '"' ? c : '\0';
 }
 
+/* A word as a shell reads it back. */
+static void add_quoted(struct strbuf *out, const char *word)
+{
+    if (!*word)
+        strbuf_addstr(out, "''");
+    for (const char *c = word; *c; c++) {
+        if (!isalnum((unsigned char)*c) && !strchr("_./:=,@%+-", *c))
+            strbuf_addch(out, '\\');
+        strbuf_addch(out, *c);
+    }
+}
+
 /* The format once; how many words it took, -1: something is not followed. */
 static int print_once(struct strbuf *out, const char *format, const char *const *words,
                       int n)
@@ -27,9 +39,9 @@ static int print_once(struct strbuf *out, const char *format, const char *const 
         char one[2] = { *c, '\0' };
         if (*c == '%' && c[1] != '%') {
             const char *word = used < n ? words[used] : c[1] == 'd' ? "0" : "";
-            if ((c[1] != 's' && c[1] != 'd') || (c[1] == 'd' && !is_whole(word)))
+            if (!strchr("sdq", c[1]) || !c[1] || (c[1] == 'd' && !is_whole(word)))
                 return -1;
-            strbuf_addstr(out, word);
+            (c[1] == 'q' ? add_quoted : strbuf_addstr)(out, word);
             used++;
             c++;
             continue;

@@ -32,12 +32,55 @@ void shell_expect(struct shell_machine *m, const char *word, struct shell_char p
 
 /* If ------------------------------------------------------------------------------- */
 
+/* Whether statements from..to end in one that gives up: exit 1, return 1. */
+static bool gives_up(const struct shell_machine *m, int32_t from, int32_t to)
+{
+    static const char *const words[] = { "exit", "return" };
+    const struct shell_char *v = m->at.v;
+    while (to > from && (isspace((unsigned char)v[to - 1].c) || v[to - 1].c == ';'))
+        to--;
+    int32_t at = to;
+    while (at > from && v[at - 1].c != '\n' && v[at - 1].c != ';')
+        at--;
+    while (at < to && isspace((unsigned char)v[at].c))
+        at++;
+    for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
+        int32_t n = (int32_t)strlen(words[k]), i = 0;
+        while (i < n && at + i < to && v[at + i].c == words[k][i])
+            i++;
+        if (i == n && at + n + 1 < to && v[at + n].c == ' ')
+            return v[at + n + 1].c != '0';
+    }
+    return false;
+}
+
+static const char *const if_ends[] = { "elif", "else", "fi", NULL };
+
+/* What a condition that is not known comes to where one of two branches gives up: the
+ * other, as a script is taken not to. The cursor is after "then", and stays there. */
+static enum shell_status without_exit(struct shell_machine *m)
+{
+    struct shell_cursor here = m->at;
+    struct shell_branch before = shell_enter(m, SHELL_NO);
+    enum shell_status s = SHELL_UNKNOWN;
+    shell_list(m, if_ends);
+    int32_t end = m->at.i;
+    if (shell_takes(m, "else")) {
+        int32_t from = m->at.i;
+        shell_list(m, if_ends);
+        bool first = gives_up(m, here.i, end), second = gives_up(m, from, m->at.i);
+        s = first == second ? s : first ? SHELL_NO : SHELL_YES;
+    }
+    shell_leave(m, before);
+    m->at = here;
+    m->out->gives_up |= s != SHELL_UNKNOWN;
+    return s;
+}
+
 /* After "if": branches are taken until one is known to be. */
 static void read_if(struct shell_machine *m, struct shell_char place)
 {
-    static const char *const then[] = { "then", NULL }, *const ends[] = { "elif",
-                                                                          "else", "fi",
-                                                                          NULL };
+    static const char *const then[] = { "then", NULL };
     enum shell_status left = SHELL_YES; /* whether no branch was taken so far */
     int32_t why = 0;
     bool last = false;
@@ -47,11 +90,13 @@ static void read_if(struct shell_machine *m, struct shell_char place)
         enum shell_status s = last ? SHELL_YES : shell_condition(m, then, &because);
         if (!last)
             shell_expect(m, "then", place, "if");
+        if (s == SHELL_UNKNOWN && m->mode != SHELL_SKIP && !m->failed)
+            s = without_exit(m);
         why = why || s != SHELL_UNKNOWN || left == SHELL_NO ? why : because;
         if (m->mode != SHELL_SKIP && why && outer.mode == SHELL_RUN)
             m->because = why;
         struct shell_branch inner = shell_enter(m, s);
-        shell_list(m, ends);
+        shell_list(m, if_ends);
         shell_leave(m, inner);
         shell_leave(m, outer);
         left = left == SHELL_NO || s == SHELL_YES ? SHELL_NO
