@@ -124,6 +124,10 @@ struct dialect {
      * them names; NULL: none does */
     void (*expand)(struct launch_context *t, const struct launch_command *c,
                    struct launch_words *words);
+    /* a document that has a command's arguments, as the script that starts it, each word
+     * on the document's line; NULL: the dialect has none */
+    const char *(*script)(struct arena *arena, const struct value *root,
+                          const char *file);
     /* whether an option of a command takes no value; NULL: none is known to */
     bool (*is_flag)(const char *option);
     struct dialect_emit emit;
@@ -160,6 +164,11 @@ void dialect_emit_names(struct name_value *out, int most);
 
 /* After a command is read: what its starter says and nothing took so far. */
 void dialect_take_left(struct launch_context *t);
+
+/* The script that starts what a document of arguments has, as any dialect has it; NULL:
+ * it is none. */
+const char *dialect_script_of(struct arena *arena, const struct value *root,
+                              const char *file);
 
 /* A command's options by the file that one of them names, as any dialect has it. */
 void dialect_expand(struct launch_context *t, const struct launch_command *c,

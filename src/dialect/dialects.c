@@ -103,7 +103,7 @@ const struct dialect dialects[] = {
     { .name = "megatron",
       .summary = "arguments of Megatron-LM and Megatron-DeepSpeed",
       .sources = DIALECT_COMMAND,
-      .recognises = megatron_recognises, .read = megatron_read, .tables = megatron_tables, .settle = megatron_settle_task, .is_flag = megatron_is_flag, .expand = megatron_expand,
+      .recognises = megatron_recognises, .read = megatron_read, .tables = megatron_tables, .settle = megatron_settle_task, .is_flag = megatron_is_flag, .expand = megatron_expand, .script = megatron_script_of,
       .emit = { .name = "megatron", .write = emit_megatron, .file = "emitted.sh",
                 .first = "#!/bin/bash\n", .comment = "# ", .holds_model = true, .stacks = "megatron",
                 .outside = (const char *const[]) { OUTSIDE, EMIT_LAUNCHER, NULL } } },
@@ -290,6 +290,15 @@ void dialect_expand(struct launch_context *t, const struct launch_command *c,
     for (const struct dialect *d = dialects; d->name; d++)
         if (d->expand)
             d->expand(t, c, words);
+}
+
+const char *dialect_script_of(struct arena *arena, const struct value *root,
+                              const char *file)
+{
+    const char *text = NULL;
+    for (const struct dialect *d = dialects; d->name && !text; d++)
+        text = d->script ? d->script(arena, root, file) : NULL;
+    return text;
 }
 
 bool dialect_is_flag(const char *option)

@@ -239,6 +239,24 @@ static json_t *take_manifest(struct launch *l, const struct manifest *m,
     return tree;
 }
 
+/* Arguments of a command ----------------------------------------------------------- */
+
+static json_t *take_script(struct launch *l, const struct document *d, const char *text,
+                           const struct launch_given *given)
+{
+    const char *program = strstr(text, "srun ");
+    l->what = "the file of arguments";
+    l->title = "arguments of a command: read, not run";
+    l->line = 1;
+    json_t *tree = launch_read_shell(l, text, strlen(text), given);
+    launch_note(
+        l, 1, DIAG_ASSUMED,
+        "the file names no program: its arguments are taken to be those of %.*s",
+        (int)strcspn(program ? program : text, "\\\n"), program ? program : text);
+    take_notes(l, d);
+    return tree;
+}
+
 /* Any of them ---------------------------------------------------------------------- */
 
 struct cfg launch_read_document(struct launch *l, const char *text, size_t len,
@@ -249,8 +267,12 @@ struct cfg launch_read_document(struct launch *l, const char *text, size_t len,
     json_t *tree = NULL;
     document_read(&d, l->loader, l->file, text, len, "what trains nothing");
     manifest_read(&m, &l->loader->arena, d.yaml.documents.v, d.yaml.documents.n);
+    const char *script =
+        d.root ? dialect_script_of(&l->loader->arena, d.root, l->file) : NULL;
     if (m.kind)
         tree = take_manifest(l, &m, given);
+    else if (script)
+        tree = take_script(l, &d, script, given);
     else if (d.root)
         tree = take_dialect(l, &d);
     manifest_release(&m);

@@ -22,6 +22,7 @@
  *     megatron_fork        adapters and models of forks' own
  *     megatron_keys        options that no field is made of
  *     megatron_yaml        arguments in a file
+ *     megatron_file        such a file alone
  *     megatron_other       options that are refused; those of few releases
  *     emit_megatron        a scenario as a script */
 #ifndef DIALECT_MEGATRON_MEGATRON_H
@@ -37,6 +38,9 @@ void megatron_read(struct launch_context *t, const struct dialect_input *in);
 void megatron_take_job(struct launch_context *t, const struct launch_command *c);
 
 /* Options that the file of --yaml-cfg says, in place of the command's. */
+/* The script that starts what a file of arguments has; NULL: it is none. */
+const char *megatron_script_of(struct arena *arena, const struct value *root,
+                               const char *file);
 void megatron_expand(struct launch_context *t, const struct launch_command *c,
                      struct launch_words *words);
 

@@ -37,10 +37,12 @@ bool document_is(const char *file)
     return document_is_json(file) || is_yaml(file) || ends_with(file, ".toml");
 }
 
-/* Kubernetes' manifests have $(NAME) and a shell's ${NAME}, no interpolations. */
-static bool is_manifest(const struct value *v)
+/* Kubernetes' manifests have $(NAME) and a shell's ${NAME}, no interpolations; so have
+ * MODEL_ARGS of Megatron-LM's tests. */
+static bool has_variables(const struct value *v)
 {
-    return value_get(v, "apiVersion") && value_get(v, "kind");
+    return (value_get(v, "apiVersion") && value_get(v, "kind")) ||
+           value_get(v, "MODEL_ARGS");
 }
 
 static void read_yaml(struct document *d, struct arena *arena, const char *text,
@@ -49,7 +51,7 @@ static void read_yaml(struct document *d, struct arena *arena, const char *text,
     if (yaml_read(&d->yaml, arena, text, len, err))
         return;
     for (int64_t i = 0; i < d->yaml.documents.n; i++)
-        if (!is_manifest(d->yaml.documents.v[i]))
+        if (!has_variables(d->yaml.documents.v[i]))
             yaml_interpolate(&d->yaml, d->yaml.documents.v[i]);
     if (d->yaml.documents.n == 0)
         err_set_at(err, 1, 1, "the file has no values");
