@@ -18,14 +18,6 @@ static bool is_python(const char *word)
     return n > 3 && strcmp(word + n - 3, ".py") == 0;
 }
 
-bool launch_is_plain(const struct shell_command *c)
-{
-    static const char *const others[] = { "eval", "echo", "printf",  "cp",
-                                          "ls",   "cat",  "rm",      "mkdir",
-                                          "grep", "cd",   "#SBATCH", NULL };
-    return c->n == 0 || names_listed(others, c->words[0].text);
-}
-
 /* Whether a word may be the value of the option before it: --reward_fn reward.py, and
  * not --entrypoint train.py, which names what is started. */
 static bool is_value(const struct shell_command *c, int32_t i)
@@ -70,26 +62,6 @@ int32_t launch_script_of(const struct shell_command *c)
         value = i;
     }
     return value;
-}
-
-/* A program of one's own, by the Trainer's options that it is given: the last word before
- * them ("my-cli sft --model_name_or_path ..."); -1: none. */
-static int32_t named_of(const struct shell_command *c)
-{
-    static const char *const marks[] = { "model_name_or_path",
-                                         "per_device_train_batch_size" };
-    int32_t first = 0, found = 0;
-    while (first < c->n && !launch_is_option(&c->words[first]))
-        first++;
-    for (int32_t i = 0; i < first; i++)
-        if (launch_is_starter(c->words[i].text) || c->words[i].why ||
-            strncmp(launch_last_part(c->words[i].text), "python", 6) == 0 ||
-            launch_is_shell(c->words[i].text))
-            return -1;
-    for (int32_t i = first; i < c->n; i++)
-        for (int k = 0; k < 2 && launch_is_option(&c->words[i]); k++)
-            found |= launch_same_word(c->words[i].text + 2, marks[k]) << k;
-    return !launch_is_plain(c) && found == 3 ? first - 1 : -1;
 }
 
 /* A program of a dialect that is asked to train, among the words; -1: none. */
@@ -237,24 +209,6 @@ struct candidate {
     const char *evaluates; /* NULL: it may train */
 };
 
-/* The word that is a script by its place, "torchrun --nproc_per_node 8 $SCRIPT --fp16",
- * and is not known: after torchrun, deepspeed or Python, and no option's value; -1: none. */
-static int32_t open_script(const struct shell_command *c)
-{
-    bool starts = false;
-    for (int32_t i = 0; i + 1 < c->n; i++) {
-        const struct shell_word *w = &c->words[i];
-        const char *name = launch_last_part(w->text);
-        bool value = i && launch_is_option(w - 1) && !strchr(w[-1].text, '=');
-        if (starts && w->whole && !value && !w->may && launch_is_option(w + 1))
-            return i;
-        starts |= (launch_is_starter(name) && strcmp(name, "srun") != 0 &&
-                   strcmp(name, "mpirun") != 0) ||
-                  strncmp(name, "python", 6) == 0;
-    }
-    return -1;
-}
-
 /* Whether a dialect reads a command, and nothing says that it trains nothing. */
 static bool is_candidate(struct launch_context *t, const struct shell *shell,
                          struct candidate *a, struct launch_choice *to)
@@ -263,9 +217,9 @@ static bool is_candidate(struct launch_context *t, const struct shell *shell,
     a->program = program_of(command, &a->dialect);
     a->script = a->program >= 0 ? a->program : launch_script_of(command);
     a->named = a->script < 0;
-    a->script = a->named ? named_of(command) : a->script;
+    a->script = a->named ? launch_named_program(command) : a->script;
     if (a->script < 0) {
-        a->script = open_script(command);
+        a->script = launch_open_script(command);
         a->named = false;
     }
     if (a->script < 0)

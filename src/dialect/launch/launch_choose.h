@@ -37,8 +37,18 @@ bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
  * the first; -1: none. */
 int32_t launch_script_of(const struct shell_command *c);
 
+/* launch_program.c, by the words alone: */
+
 /* Whether a command is one of the shell's own, or of its everyday programs. */
 bool launch_is_plain(const struct shell_command *c);
+
+/* A program of one's own, by the Trainer's options that it is given: the last word before
+ * them ("my-cli sft --model_name_or_path ..."); -1: none. */
+int32_t launch_named_program(const struct shell_command *c);
+
+/* The word that is a script by its place, "torchrun --nproc_per_node 8 $SCRIPT --fp16",
+ * and is not known: after torchrun, deepspeed or Python, and no option's value; -1: none. */
+int32_t launch_open_script(const struct shell_command *c);
 
 /* The last program of the commands that trains by its own calls; NULL:
  * none does. Of recipes of NeMo and Megatron-Bridge, on the GPUs that `of`'s starter and

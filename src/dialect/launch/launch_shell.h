@@ -133,7 +133,8 @@ const struct shell_binding *launch_variable(const struct launch_command *c,
  * are in a program's text (dialect/python/python.h). */
 struct value *launch_environment(struct launch_context *t,
                                  const struct launch_command *c);
-const char *launch_last_part(const char *path); /* after the last "/" */
+const char *launch_last_part(const char *path);    /* after the last "/" */
+bool launch_is_option(const struct shell_word *w); /* --name */
 /* The first of the options (a list NULL ends) that is there, or NULL. */
 const struct value_item *launch_any_option(const struct launch_command *c,
                                            const char *const *names);

@@ -8,11 +8,6 @@
 
 enum { OPTIONS_MAX = 2000, UNKNOWN_SHOWN = 4 };
 
-bool launch_is_option(const struct shell_word *w)
-{
-    return w->text[0] == '-' && w->text[1] == '-' && w->text[2] != '\0';
-}
-
 /* -dp, and not the number -1. */
 static bool is_letters(const struct shell_word *w)
 {

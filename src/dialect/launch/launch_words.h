@@ -17,9 +17,6 @@ struct launch_words {
     const struct shell_word *lost[LAUNCH_LOST_MAX];
 };
 
-/* Whether it is one: --name. */
-bool launch_is_option(const struct shell_word *w);
-
 /* Fills the dictionary by the words from there on; of an option given twice the last
  * counts. */
 void launch_take_options(struct launch_words *o, const struct shell_command *c,

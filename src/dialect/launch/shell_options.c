@@ -9,6 +9,11 @@ const char *launch_last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
+bool launch_is_option(const struct shell_word *w)
+{
+    return w->text[0] == '-' && w->text[1] == '-' && w->text[2] != '\0';
+}
+
 const struct shell_binding *launch_variable(const struct launch_command *c,
                                             const char *name)
 {
