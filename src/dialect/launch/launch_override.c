@@ -147,6 +147,9 @@ void launch_override_value(struct arena *arena, struct value *root, const char *
         at = member(arena, at, arena_strndup(arena, path, n), v->line);
         path += n + (path[n] == '.');
     }
+    const struct value_item *component = value_get(at, "_component_");
+    if (component && v->kind == VALUE_STRING)
+        at = component->value;
     *at = *v;
 }
 

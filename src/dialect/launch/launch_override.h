@@ -39,7 +39,9 @@ const char *launch_path_next_to(struct launch *l, const char *name, int64_t line
  * command's own words. `what` says what to do. */
 void launch_lost(struct launch *l, const char *name, int64_t line, const char *what);
 
-/* Sets the value at a path "a.b.c", dictionaries on the way made where there are none. */
+/* Sets the value at a path "a.b.c", dictionaries on the way made where there are none. A
+ * word for a section that has a component is the component's (torchtune/config/_utils.py,
+ * _merge_yaml_and_cli_args). */
 void launch_override(struct arena *arena, struct value *root, const char *path,
                      const struct shell_word *w, const char *text);
 
