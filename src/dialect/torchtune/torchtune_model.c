@@ -8,6 +8,7 @@
 #include "dialect/torchtune/torchtune.h"
 #include "dialect/trainer/trainer.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const char model_at[] = "/model", lora_at[] = "/training/lora";
@@ -148,6 +149,68 @@ static void take_adapters(struct launch_context *t, const struct value *c,
                   "torchao's NF4");
 }
 
+/* Parts that are trained ----------------------------------------------------------- */
+
+static void add_layers(json_t *list, int64_t first, int64_t last)
+{
+    if (first <= last)
+        json_array_append_new(list,
+                              json_sprintf("layers %" PRId64 "-%" PRId64, first, last));
+}
+
+/* The decoder's own layers and those of cross-attention between them: each fifth, from
+ * the fourth on, is one (torchtune/models/llama3_2_vision, fusion_interval 4). */
+static json_t *frozen_of(int64_t layers, bool decoder, bool encoder, bool fusion)
+{
+    enum { EACH = 5, CROSS = 3 };
+    json_t *list = json_array();
+    if (!decoder) {
+        json_array_append_new(list, json_string("embeddings"));
+        json_array_append_new(list, json_string("head"));
+    }
+    for (int64_t cross = CROSS; cross < layers; cross += EACH) {
+        if (!decoder)
+            add_layers(list, cross == CROSS ? 0 : cross - EACH + 1, cross - 1);
+        if (!fusion)
+            add_layers(list, cross, cross);
+        if (!decoder && cross + EACH >= layers)
+            add_layers(list, cross + 1, layers - 1);
+    }
+    if (!fusion)
+        json_array_append_new(list, json_string("projector"));
+    if (!encoder)
+        json_array_append_new(list, json_string("vision_tower"));
+    return list;
+}
+
+static bool is_trained(struct launch_context *t, const struct value *c, const char *key,
+                       bool otherwise)
+{
+    const struct value_item *it = value_get(c, key);
+    launch_hear(t, it);
+    return launch_switch(t, "/training/frozen", it, otherwise);
+}
+
+/* Builders of Llama 3.2 Vision, which train the encoder and what reads it by default. */
+static void take_parts(struct launch_context *t, const struct value *c,
+                       const struct value_item *it, const struct builder *b)
+{
+    static const struct name_value models[] = { { "llama3_2_vision_11b", 40 },
+                                                { "llama3_2_vision_90b", 100 },
+                                                { NULL, 0 } };
+    static const char at[] = "/training/frozen";
+    int layers;
+    if (b->adapts || names_find(models, b->name, &layers) < 0)
+        return;
+    bool decoder = is_trained(t, c, "model.decoder_trainable", false),
+         encoder = is_trained(t, c, "model.encoder_trainable", true),
+         fusion = is_trained(t, c, "model.fusion_trainable", true);
+    const struct value_item *said = value_get(c, "model.decoder_trainable");
+    if (!launch_is_unresolved(t, at) && !(decoder && encoder && fusion))
+        launch_set(t, at, frozen_of(layers, decoder, encoder, fusion),
+                   said ? said : it);
+}
+
 /* What of a sections' keys made a field. */
 static void hear_model(struct launch_context *t, const struct value *c)
 {
@@ -175,6 +238,7 @@ void torchtune_take_model(struct launch_context *t, const struct value *c)
     take_builder(t, c, it, &b);
     if (b.adapts)
         take_adapters(t, c, it, &b);
+    take_parts(t, c, it, &b);
     hear_model(t, c);
 }
 
