@@ -183,6 +183,8 @@ struct trainer_default {
 void trainer_default(struct launch_context *t, const char *pointer, json_t *value,
                      const char *from);
 void trainer_take_defaults(struct launch_context *t, const struct trainer_default *d);
+/* max_grad_norm's default, where DeepSpeed's configuration does not decide alone. */
+void trainer_take_clipping(struct launch_context *t);
 
 /* A framework whose arguments are the Trainer's and its own. */
 struct trainer_kind {

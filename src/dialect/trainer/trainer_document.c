@@ -168,6 +168,17 @@ void trainer_take_defaults(struct launch_context *t, const struct trainer_defaul
     }
 }
 
+/* transformers/training_args.py; DeepSpeed clips by gradient_clipping of its own file
+ * (transformers/integrations/deepspeed.py fills in "auto" alone). */
+void trainer_take_clipping(struct launch_context *t)
+{
+    const char *library =
+        json_string_value(pointer_get(t->tree, "/parallelism/library"));
+    if (!library || strcmp(library, "deepspeed") != 0)
+        launch_assume(t, "/training/gradient_clipping", json_real(1),
+                      "max_grad_norm's default");
+}
+
 /* transformers/training_args.py (4.57) */
 static const struct trainer_default defaults[] = {
     { "/training/micro_batch_size", "8", "per_device_train_batch_size' default" },
