@@ -39,8 +39,15 @@ static void take_stage(struct launch_context *t, const struct dialect_option *ro
 static void take_other_task(struct launch_context *t, const struct dialect_option *row,
                             const struct value_item *it)
 {
+    const struct value_item *trains = launch_hyper(t, "do_train");
     (void)row;
-    if (!launch_is_off(it->value))
+    if (launch_is_off(it->value))
+        return;
+    if (strcmp(it->key, "do_predict") == 0 && trains && launch_true(trains->value))
+        launch_note(t->l, it->line, DIAG_LEFT_OUT,
+                    "%s: what is generated after the training is not simulated",
+                    it->key);
+    else
         trainer_refuse(t, it,
                        strncmp(it->key, "export", 6) == 0 ? "the export of a model"
                        : strcmp(it->key, "use_kt") == 0
