@@ -271,8 +271,7 @@ void litgpt_read(struct launch_context *t, const struct dialect_input *in)
     take_precision(t, c);
     take_strategy(t, c, pretrains);
     take_optimizer(t, c);
-    if (in->command)
-        assume_batch(t, pretrains);
+    assume_batch(t, pretrains);
     if (pretrains)
         take_tokens(t, c);
     launch_assume(t, "/training/task", json_string("causal-lm"), "litgpt's models");
