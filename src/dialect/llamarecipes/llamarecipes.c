@@ -1,10 +1,12 @@
 #include "dialect/llamarecipes/llamarecipes.h"
 
 #include "base/names.h"
+#include "dialect/launch/launch_config.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* A field each --------------------------------------------------------------------- */
@@ -47,6 +49,41 @@ static void take_clipping(struct launch_context *t, const struct dialect_option 
     launch_hear(t, norm);
     if (launch_true(it->value) && (!norm || launch_real(norm->value, &x)))
         launch_set(t, row->pointer, json_real(x), norm ? norm : it);
+}
+
+/* The first layers (train_utils.py, freeze_transformer_layers). */
+static void take_layers(struct launch_context *t, const struct dialect_option *row,
+                        const struct value_item *it)
+{
+    const struct value_item *many = launch_hyper(t, "num_freeze_layers");
+    int64_t n = 1; /* num_freeze_layers' default */
+    launch_hear(t, many);
+    if (!launch_true(it->value))
+        return;
+    if (many && (!launch_whole(many->value, &n) || n < 1))
+        launch_unresolved_item(t, row->pointer, many, "number of layers");
+    else
+        launch_set(t, row->pointer,
+                   json_pack("[o]", json_sprintf("layers 0-%" PRId64, n - 1)),
+                   many ? many : it);
+}
+
+/* From August 2024 on weights are loaded in 16 bits, in which FSDP then updates them
+ * (llama_cookbook/finetuning.py, torch_dtype). */
+static void take_weights(struct launch_context *t, const struct launch_command *c)
+{
+    static const char at[] = "/training/master_weights";
+    const char *program = c->command->words[c->script].text;
+    if (t->adapters || launch_has(t, at) || !launch_has(t, "/training/precision"))
+        return;
+    if (strstr(program, "llama_cookbook") || strstr(program, "quickstart/") ||
+        strstr(program, "getting-started/"))
+        launch_assume(t, at, json_false(), "weights loaded in 16 bits");
+    else
+        launch_note(t->l, t->l->line, DIAG_ASSUMED,
+                    "weights are taken to be loaded in fp32, as llama-recipes did "
+                    "until August 2024 (give --set %s=false for a later one)",
+                    at);
 }
 
 /* FSDP's MixedPrecision is bf16; pure_bf16 trains weights and states in it
@@ -97,13 +134,14 @@ static const struct dialect_option rows[] = {
     ROW("use_fast_kernels", "/training/attention", .kind = DIALECT_SWITCH, .value = "sdpa"),
     ROW("max_train_step", "/training/steps", .kind = DIALECT_POSITIVE),
     ROW("num_workers_dataloader", "/input/workers", .kind = DIALECT_POSITIVE),
+    ROW("freeze_layers", "/training/frozen", .take = take_layers),
     ROW_END,
 };
 static const struct dialect_option others[] = {
     ROW_ACTS("sharding_strategy", "/parallelism/sharding/strategy"), ROW_ACTS("fsdp_activation_checkpointing", "/training/activation_checkpointing"),
     ROW_ACTS("fsdp_cpu_offload", "/parallelism/sharding/offload"), ROW_ACTS("pure_bf16", "/training/precision"), ROW_ACTS("use_fp16", "/training/precision"),
     ROW_ACTS("mixed_precision", "/training/precision"), ROW_ACTS("gradient_clipping_threshold", "/training/gradient_clipping"),
-    ROW_UNSIMULATED("hsdp"), ROW_UNSIMULATED("sharding_group_size"), ROW_UNSIMULATED("replica_group_size"), ROW_UNSIMULATED("optimizer"), ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("num_freeze_layers"),
+    ROW_UNSIMULATED("hsdp"), ROW_UNSIMULATED("sharding_group_size"), ROW_UNSIMULATED("replica_group_size"), ROW_UNSIMULATED("optimizer"), ROW_UNSIMULATED("freeze_*"), ROW_ACTS("num_freeze_layers", "/training/frozen"),
     ROW_IDLE("low_cpu_fsdp"), ROW_IDLE("run_validation"), ROW_IDLE("batching_strategy"), ROW_IDLE("max_eval_step"), ROW_IDLE("lr"), ROW_IDLE("gamma"), ROW_IDLE("val_batch_size"), ROW_IDLE("dataset*"),
     ROW_IDLE("custom_dataset*"), ROW_IDLE("*custom_dataset*"), ROW_IDLE("one_gpu"), ROW_IDLE("save_*"), ROW_IDLE("dist_checkpoint_*"), ROW_IDLE("use_wandb"), ROW_IDLE("flop_counter*"), ROW_IDLE("use_profiler"), ROW_IDLE("profiler_dir"),
     ROW_IDLE("from_peft_checkpoint"), ROW_IDLE("checkpoint_type"), ROW_IDLE("tokenizer_name"), ROW_IDLE("quantization_config*"),
@@ -170,7 +208,7 @@ static struct value *arguments(struct launch_context *t, const struct value *giv
         }
         value_add(t->arena, v, strcmp(key, "r") == 0 ? "lora_r" : key, it->line, of);
     }
-    if (!value_get(v, "target_modules"))
+    if (launch_is_on(v, "use_peft") && !value_get(v, "target_modules"))
         put_targets(t, v);
     return v;
 }
@@ -188,4 +226,5 @@ void llamarecipes_read(struct launch_context *t, const struct dialect_input *in)
     take_precision(t);
     t->n_hyper--;
     trainer_read_arguments(t, all, &kind);
+    take_weights(t, in->command);
 }
