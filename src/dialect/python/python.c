@@ -49,18 +49,22 @@ static void pack_names(struct python *p)
     p->names.n = n;
 }
 
-/* Whether a text asks who it is among ranks, and joins them. */
-static bool asks_rank(const char *text)
+/* Whether a text asks who it is among ranks; whether it joins them. */
+struct ranks {
+    bool asks, joins;
+};
+
+static void look_for_ranks(struct ranks *k, const char *text)
 {
     static const char *const joins[] = { "init_process_group(",
                                          "deepspeed.init_distributed(",
                                          "DistributedDataParallel(", "DDP(", NULL };
-    return (strstr(text, "RANK") || strstr(text, "WORLD_SIZE")) &&
-           names_within(joins, text);
+    k->asks |= strstr(text, "RANK") || strstr(text, "WORLD_SIZE");
+    k->joins |= names_within(joins, text);
 }
 
-/* Whether a module that the text imports from does. */
-static bool imports_rank(struct python_parser *r)
+/* Likewise the modules that the text imports from. */
+static void look_for_ranks_of_modules(struct ranks *k, struct python_parser *r)
 {
     enum { IMPORTS_MAX = 40 };
     const struct python_modules *m = r->wanted->modules;
@@ -74,18 +78,22 @@ static bool imports_rank(struct python_parser *r)
             continue;
         text =
             m->text(m->of, r->p->arena, arena_strndup(r->p->arena, s + 5, len), &path);
-        if (text && asks_rank(text) && !strstr(text, "__main__"))
-            return true;
+        if (text && !strstr(text, "__main__"))
+            look_for_ranks(k, text);
     }
-    return false;
 }
 
 /* Whether a program that nothing starts here is one that torchrun starts for each rank. */
 static bool joins_ranks(struct python_parser *r)
 {
-    bool joins = !r->wanted->bound && !r->prompts && r->wanted->gpu.world != 1 &&
-                 !strstr(r->lex.s, "spawn(") &&
-                 (asks_rank(r->lex.s) || imports_rank(r));
+    struct ranks k = { 0 };
+    if (r->wanted->bound || r->prompts || r->wanted->gpu.world == 1 ||
+        strstr(r->lex.s, "spawn("))
+        return false;
+    look_for_ranks(&k, r->lex.s);
+    if (!k.asks || !k.joins)
+        look_for_ranks_of_modules(&k, r);
+    bool joins = k.asks && k.joins;
     if (joins)
         python_note(
             r, 1,

@@ -302,10 +302,13 @@ static void read_else(struct python_parser *r, int64_t column, int left, int64_t
     if (!goes_on_with(r, column, "else"))
         return;
     python_expect_colon(r);
-    snprintf(c.why, sizeof(c.why),
-             "whether the loop of line %" PRId64 " is left by "
-             "break is not known",
-             line);
+    if (line)
+        snprintf(c.why, sizeof(c.why),
+                 "whether the loop of line %" PRId64 " is left by break is not known",
+                 line);
+    else
+        snprintf(c.why, sizeof(c.why), "what is tried above line %" PRId64 " may raise",
+                 r->t.line);
     if (!python_stopped(r))
         python_read_branch(r, &c, left == 0 ? 1 : left == 1 ? 0 : -1, column);
     python_end_choice(r, &c);
@@ -386,20 +389,40 @@ static void skip_header(struct python_parser *r)
     python_expect_colon(r);
 }
 
-/* What is tried is taken to work. */
+/* An `except` and its suite: taken for sure (1), not (0), or perhaps (-1). */
+static void read_except(struct python_parser *r, int64_t column, int truth)
+{
+    struct python_choice c = { .left = 1 };
+    snprintf(c.why, sizeof(c.why), "what is tried above line %" PRId64 " may raise",
+             r->t.line);
+    skip_header(r);
+    if (!python_stopped(r))
+        python_read_branch(r, &c, truth, column);
+    python_end_choice(r, &c);
+}
+
+/* What is tried is taken to work, unless a `raise` is reached: then the first `except` is
+ * what runs. */
 static void read_try(struct python_parser *r, int64_t column)
 {
+    int32_t tries = r->tries;
+    bool outer = r->may_raise;
+    r->may_raise = false;
     python_advance(r);
     python_expect_colon(r);
     if (python_stopped(r))
         return;
+    r->tries = r->maybe + 1;
     read_suite(r, column, true);
-    while (!r->limit && goes_on_with(r, column, "except")) {
-        skip_header(r);
-        if (!python_stopped(r))
-            read_suite(r, column, false);
-    }
-    read_else(r, column, 0, 0);
+    r->tries = tries;
+    int raised = r->stop == PYTHON_RAISE ? 1 : r->may_raise ? -1 : 0;
+    r->may_raise = outer;
+    if (raised == 1)
+        r->stop = PYTHON_GOES_ON;
+    for (int left = raised; !r->limit && goes_on_with(r, column, "except");
+         left = left == 1 ? 0 : left)
+        read_except(r, column, left);
+    read_else(r, column, raised, 0);
     if (!python_stopped(r) && goes_on_with(r, column, "finally")) {
         python_expect_colon(r);
         if (!python_stopped(r))

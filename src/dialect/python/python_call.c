@@ -212,6 +212,10 @@ static struct value *known_call(struct python_parser *r, const char *path,
     const char *last = python_last_part(path);
     const struct value *first = value_member(arguments, "0");
     struct python_function *f = python_function(r, python_own_class(r, path));
+    if (f && f->fields && python_computes_fields(r, path)) {
+        struct value *v = r->foreign_call(r, path, arguments, line);
+        return v ? v : python_unknown(r, line, "%.60s(...) is a call", path);
+    }
     if (f)
         return python_inline(r, f, arguments, line);
     struct value *method = own_method(r, path, arguments, line);
@@ -310,6 +314,8 @@ static struct value *value_of_call(struct python_parser *r, const char *path,
         return (struct value *)(uintptr_t)first;
     }
     struct value *called = python_unknown(r, line, "%.60s(...) is a call", path);
+    if (strcmp(path, PYTHON_SUPER) == 0)
+        called->text = PYTHON_SUPER;
     if (isupper((unsigned char)*last)) /* a class makes an object */
         called->integer = PYTHON_SOMETHING;
     return called;

@@ -105,17 +105,18 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
                                   const struct value *arguments, int64_t line)
 {
     const struct python_modules *m = r->wanted->modules;
+    bool computes = python_computes_fields(r, function);
     function = python_class_path(r, function);
     const char *dot = strrchr(function, '.'), *path = NULL;
     if (!m || !dot || *m->left <= 0 || m->deep >= FOREIGN_DEPTH_MAX || arguments->gap ||
-        !r->wanted->calls[0])
+        (!r->wanted->calls[0] && !computes))
         return NULL;
     const char *text = text_at(r, function, &dot, &path), *of = dot + 1;
     bool method = text && strchr(of, '.');
     bool class = text && !method && python_has_class(text, of);
     /* what a package has of its modules */
     bool package = text && names_ends(path, "__init__.py") && strstr(text, of);
-    bool says = text && (method || package || python_makes(text) ||
+    bool says = text && (method || package || computes || python_makes(text) ||
                          python_parses(text) || asks(text) || gives_settings(of));
     if (!says || (!class && !method && !package &&
                   !strstr(text, arena_printf(r->p->arena, "def %s(", of))))

@@ -66,6 +66,26 @@ void python_import_class(struct python_parser *r, const char *name, struct value
     add_function(r, &f);
 }
 
+/* The fields of the text's class that a class derives from come first. Where that is all
+ * it derives from, it has no others. */
+static void inherit_fields(struct python_parser *r, struct python_function *f)
+{
+    const struct python_function *base = f->base ? python_function(r, f->base) : NULL;
+    struct python_place before = python_here(r);
+    if (!base || !base->fields || r->limit)
+        return;
+    for (int32_t i = 0; i < base->fields->n && !r->limit; i++) {
+        const struct value_item *it = &base->fields->items[i];
+        python_put(r, f->fields, it->key, it->line, it->value);
+    }
+    python_go(r, &f->parameters);
+    python_open(r);
+    python_path(r);
+    f->named = base->named || !python_at(r, ")");
+    r->failed = false;
+    python_go(r, &before);
+}
+
 /* The names of a class's body are its fields, its functions its methods. */
 static void read_class(struct python_parser *r, struct python_function *f)
 {
@@ -76,6 +96,7 @@ static void read_class(struct python_parser *r, struct python_function *f)
     r->read_suite(r, f->column);
     r->stop = stop;
     f->fields = python_new(r, VALUE_DICT, f->line);
+    inherit_fields(r, f);
     for (int64_t i = names; i < r->p->names.n && !r->limit; i++)
         if (r->p->names.v[i].value && f->fields->n < PYTHON_ITEMS_MAX)
             python_put(r, f->fields, r->p->names.v[i].name,
@@ -352,10 +373,11 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
     of->called = true;
     struct python_parser outer = *r;
     struct python_place here = python_here(r);
-    struct python_frame frame = { .returned = NULL };
+    struct python_frame frame = { .class = f.class };
     int64_t names = r->p->names.n, functions = r->functions.n;
     r->scope = names;
     r->frame = &frame;
+    r->tries = 0;
     r->around = around_of(r, f.name);
     r->inlined++;
     r->nested_before = r->nested;
@@ -383,6 +405,7 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
     r->nested = outer.nested;
     r->nested_before = outer.nested_before;
     r->stop = outer.stop;
+    r->tries = outer.tries;
     r->failed = outer.failed;
     r->target = outer.target;
     r->calling = outer.calling;

@@ -46,14 +46,20 @@ void python_share_environment(struct python_parser *r, struct value *bound)
         python_put(r, bound, PYTHON_ENVIRONMENT, bound->line, environment);
 }
 
-bool python_has_class(const char *text, const char *name)
+/* After the name of a class where a text defines it; NULL: it does not. */
+static const char *class_at(const char *text, const char *name)
 {
     size_t len = strlen(name);
     for (const char *c = text; (c = strstr(c, "class ")) != NULL; c += 6)
         if ((c == text || c[-1] == '\n') && strncmp(c + 6, name, len) == 0 &&
             (c[6 + len] == ':' || c[6 + len] == '('))
-            return true;
-    return false;
+            return c + 6 + len;
+    return NULL;
+}
+
+bool python_has_class(const char *text, const char *name)
+{
+    return class_at(text, name) != NULL;
 }
 
 const char *python_class_path(struct python_parser *r, const char *function)
@@ -66,13 +72,76 @@ const char *python_class_path(struct python_parser *r, const char *function)
     return function;
 }
 
-bool python_is_foreign_class(struct python_parser *r, const char *name)
+/* The text of the module of a class that is imported, by its name here; its own name. */
+static const char *module_of(struct python_parser *r, const char *name,
+                             const char **class)
 {
     const struct python_modules *m = r->wanted->modules;
     const char *path = python_class_path(r, name), *dot = strrchr(path, '.');
-    const char *file = NULL, *text = NULL;
-    if (m && dot && path != name)
-        text = m->text(m->of, r->p->arena,
-                       arena_strndup(r->p->arena, path, (size_t)(dot - path)), &file);
-    return text && python_makes(text) && python_has_class(text, dot + 1);
+    const char *file = NULL;
+    *class = dot ? dot + 1 : path;
+    return m && dot && path != name
+               ? m->text(m->of, r->p->arena,
+                         arena_strndup(r->p->arena, path, (size_t)(dot - path)), &file)
+               : NULL;
+}
+
+/* How long a block's text is that follows a header: up to a line of its column or less. */
+static size_t block_length(const char *body, size_t column)
+{
+    const char *s = body;
+    while ((s = strchr(s, '\n')) != NULL) {
+        size_t in = strspn(++s, " ");
+        if (in <= column && s[in] && !strchr("\n\r#)\t", s[in]))
+            return (size_t)(s - body);
+    }
+    return strlen(body);
+}
+
+/* A method of a class, from its name on, or of what that derives from in the same text;
+ * NULL. */
+static const char *method_text(struct python_parser *r, const char *text,
+                               const char *class, const char *name)
+{
+    enum { BASES_MAX = 8 };
+    for (int i = 0; i < BASES_MAX; i++) {
+        const char *body = class_at(text, class);
+        if (!body)
+            break;
+        const char *own = arena_strndup(r->p->arena, body, block_length(body, 0));
+        const char *def = strstr(own, arena_printf(r->p->arena, " def %s(", name));
+        if (def)
+            return arena_strndup(r->p->arena, def, block_length(def, 4));
+        class = arena_strndup(r->p->arena, body + (*body == '('),
+                              strcspn(body + (*body == '('), ",)"));
+    }
+    return NULL;
+}
+
+bool python_computes_fields(struct python_parser *r, const char *name)
+{
+    const char *class, *text = module_of(r, name, &class);
+    return text && (method_text(r, text, class, "__init__") ||
+                    method_text(r, text, class, "__post_init__"));
+}
+
+bool python_method_sets(struct python_parser *r, const char *name, const char *method)
+{
+    const char *class, *text = module_of(r, name, &class);
+    const char *body = text ? method_text(r, text, class, method) : NULL;
+    for (const char *s = body; s && (s = strstr(s, "self.")) != NULL;) {
+        s += 5;
+        s += strcspn(s, " \n=(.[,)");
+        s += strspn(s, " ");
+        s += strspn(s, "+-*/|") ? strspn(s, "+-*/|") : 0;
+        if (*s == '=' && s[1] != '=')
+            return true;
+    }
+    return false;
+}
+
+bool python_is_foreign_class(struct python_parser *r, const char *name)
+{
+    const char *class, *text = module_of(r, name, &class);
+    return text && python_makes(text) && python_has_class(text, class);
 }

@@ -147,7 +147,8 @@ struct value *python_method(struct python_parser *r, struct value *x,
                  isupper((unsigned char)*python_last_part(x->text));
     if (object && strcmp(method, "broadcast") == 0)
         broadcast(r, x, arguments);
-    if (!class && !object && !names_listed(harmless, method))
+    bool own = class && python_method_sets(r, x->text, method);
+    if ((own || (!class && !object)) && !names_listed(harmless, method))
         python_spoil(r, x,
                      arena_printf(r->p->arena,
                                   "it is changed by .%.40s() at line %" PRId64, method,

@@ -135,19 +135,20 @@ static bool read_module(struct python_parser *r, const char *name, int64_t line)
     python_spend(m, text);
     python_release(&last->read);
     *last = (struct python_last_module) { .name = name, .path = path };
-    if (r->wanted->calls[0] && python_makes(text)) { /* what it makes is the text's */
+    struct value *bound = python_new(r, VALUE_DICT, line);
+    python_share_environment(r, bound); /* each rank is one to its modules, too */
+    wanted.bound = bound;
+    bool makes = r->wanted->calls[0] && python_makes(text);
+    if (makes) { /* what it makes is the text's */
         wanted.calls = r->wanted->calls;
         wanted.same = r->wanted->same;
         wanted.modules_of = r->wanted->modules_of;
-        struct value *bound = python_new(r, VALUE_DICT, line);
-        python_share_environment(r, bound);
-        wanted.bound = bound;
         wanted.line = line;
         python_hand_command(r, text, &wanted);
     }
     last->sound =
         python_read(&last->read, r->p->arena, text, strlen(text), &wanted, &err) == 0;
-    if (last->sound && wanted.bound)
+    if (last->sound && makes)
         python_take_calls(r, &last->read, true);
     return true;
 }
@@ -299,6 +300,23 @@ static void read_imports(struct python_parser *r, const char *from)
     }
 }
 
+/* Whether a module is of other devices than NVIDIA's GPUs, and is not there: what tries to
+ * import it goes on with what it has for that. */
+static bool is_elsewhere(const char *module)
+{
+    static const char *const roots[] = {
+        "torch_xla",         "torch_npu",  "torch_neuronx",
+        "habana_frameworks", "torch_musa", "intel_extension_for_pytorch",
+        "torch_neuron",      "mlx",        NULL
+    };
+    for (const char *const *m = roots; *m; m++) {
+        size_t n = strlen(*m);
+        if (strncmp(module, *m, n) == 0 && (!module[n] || module[n] == '.'))
+            return true;
+    }
+    return false;
+}
+
 void python_read_import(struct python_parser *r)
 {
     const char *from = NULL;
@@ -311,5 +329,10 @@ void python_read_import(struct python_parser *r)
         r->failed |= !python_at(r, "import");
     }
     python_advance(r);
+    bool absent =
+        r->tries && r->t.kind == TOKEN_NAME &&
+        is_elsewhere(from ? from : arena_strndup(r->p->arena, r->t.s, (size_t)r->t.n));
     read_imports(r, from);
+    if (absent && !r->failed)
+        r->stop = PYTHON_RAISE;
 }

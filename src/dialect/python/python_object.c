@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OBJECTS_MAX = 1000 };
+enum { OBJECTS_MAX = 1000, BASES_MAX = 8 };
 
 /* Whether a method has the object, or its class, as its first parameter, by its usual
  * name; a static one has not. */
@@ -20,13 +20,26 @@ static bool takes_self(struct python_parser *r, const struct python_function *f)
     return f->named && takes;
 }
 
+/* The class of the text's that a class derives from; -1: it is of elsewhere, or none. */
+static int64_t base_class(struct python_parser *r, int64_t class)
+{
+    const char *name = r->functions.v[class].base;
+    const struct python_function *f = name ? python_function(r, name) : NULL;
+    bool own = f && f->fields && f - r->functions.v != class;
+    return own ? f - r->functions.v : -1;
+}
+
+/* A method of a class, or of what it derives from; NULL. */
 static struct python_function *method_of(struct python_parser *r, int64_t class,
                                          const char *name)
 {
-    for (int64_t i = class; i-- > r->functions.v[class].methods;) {
-        struct python_function *f = &r->functions.v[i];
-        if (f->class == class + 1 && strcmp(f->name, name) == 0)
-            return f;
+    for (int deep = 0; class >= 0 && deep < BASES_MAX; deep++) {
+        for (int64_t i = class; i-- > r->functions.v[class].methods;) {
+            struct python_function *f = &r->functions.v[i];
+            if (f->class == class + 1 && strcmp(f->name, name) == 0)
+                return f;
+        }
+        class = base_class(r, class);
     }
     return NULL;
 }
@@ -116,6 +129,16 @@ struct value *python_object_call(struct python_parser *r, struct value *x,
     if (strcmp(name, "save_hyperparameters") == 0)
         return keep_names(r, x, arguments, line);
     return python_unknown(r, line, "%.60s(...) is a call", name);
+}
+
+struct value *python_super_call(struct python_parser *r, const char *name,
+                                const struct value *arguments, int64_t line)
+{
+    struct value *self = python_find(r, "self");
+    int64_t class = r->frame && self ? r->frame->class - 1 : -1;
+    int64_t base = class >= 0 ? base_class(r, class) : -1;
+    struct python_function *f = base >= 0 ? method_of(r, base, name) : NULL;
+    return f ? python_call_method(r, f, self, arguments, line) : NULL;
 }
 
 /* Of several instances none is the one that methods are of which nothing calls. */

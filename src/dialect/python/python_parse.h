@@ -34,6 +34,9 @@
 /* What an object has, as a dictionary: here the same as the object. */
 #define PYTHON_NAMES_OF ".__dict__"
 
+/* The text of what super() gives. */
+#define PYTHON_SUPER "super"
+
 /* All values of the reader are of this kind. */
 struct python_value {
     struct value value; /* first */
@@ -101,6 +104,7 @@ struct python_span {
 /* A call that is being read. */
 struct python_frame {
     struct value *returned; /* NULL: nothing so far */
+    int64_t class;          /* of a method: as struct python_function's */
     bool unsure;            /* it returns under a condition that is not known */
     const struct python_outer *outer;
 };
@@ -159,6 +163,8 @@ struct python_parser {
     int32_t inlined;       /* functions whose calls are being read */
     int32_t maybe;         /* branches under way that may not be taken */
     int32_t loops;         /* under way */
+    int32_t tries;         /* in a `try`: `maybe` and 1 where that began; else 0 */
+    bool may_raise;        /* a branch of it that may not be taken raises */
     /* the functions that are read, the innermost first; NULL: the text itself */
     const struct python_around *around;
     const char *condition; /* the innermost that is not known, as written; NULL: none */
@@ -306,6 +312,9 @@ struct value *python_class_call(struct python_parser *r, struct value *x,
                                 const char *name, const struct value *arguments,
                                 int64_t line);
 const char *python_own_class(struct python_parser *r, const char *name);
+/* super().name(...) in a method that is read; NULL: what that is of is not the text's. */
+struct value *python_super_call(struct python_parser *r, const char *name,
+                                const struct value *arguments, int64_t line);
 struct value *python_object_call(struct python_parser *r, struct value *x,
                                  const char *name, const struct value *arguments,
                                  int64_t line);
@@ -497,6 +506,10 @@ bool python_has_class(const char *text, const char *name);
 const char *python_class_path(struct python_parser *r, const char *name);
 /* Whether a name is such a class, of a module that makes what a training is of. */
 bool python_is_foreign_class(struct python_parser *r, const char *name);
+/* Whether a class of a module computes what its instances have (__init__); whether a method
+ * of one sets some of it. */
+bool python_computes_fields(struct python_parser *r, const char *name);
+bool python_method_sets(struct python_parser *r, const char *name, const char *method);
 /* What another text called counts as called here. */
 void python_take_calls(struct python_parser *r, const struct python *p, bool imported);
 /* What a function of such a module gives that makes what a training is of; its calls are

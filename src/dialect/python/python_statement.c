@@ -338,8 +338,10 @@ static void leave(struct python_parser *r)
         return;
     if (stop == PYTHON_RETURN)
         python_return(r, v);
-    /* a script that raises on purpose would not be given */
-    r->stop = stop == PYTHON_RAISE && !r->maybe ? PYTHON_GOES_ON : stop;
+    /* a script that raises on purpose would not be given: something catches it */
+    bool raises = stop == PYTHON_RAISE;
+    r->may_raise |= raises && r->tries && r->maybe >= r->tries;
+    r->stop = raises && !r->maybe && !r->tries ? PYTHON_GOES_ON : stop;
 }
 
 /* What does not hold by what is read ends the program there: it is said, since what

@@ -382,13 +382,18 @@ static struct value *call_result(struct python_parser *r, struct value *v,
                                  const char *name, const struct value *arguments,
                                  int64_t line)
 {
-    struct value *given = name ? python_object_call(r, v, name, arguments, line) : NULL;
+    bool super = name && v->kind == VALUE_UNKNOWN && v->text &&
+                 strcmp(v->text, PYTHON_SUPER) == 0;
+    struct value *given = super  ? python_super_call(r, name, arguments, line)
+                          : name ? python_object_call(r, v, name, arguments, line)
+                                 : NULL;
     if (given)
         return given;
     if (name && v->kind != VALUE_UNKNOWN)
         return python_method(r, v, name, arguments, line);
     struct value *u = python_unknown(r, line, "it is a call");
-    u->text = v->kind == VALUE_STRING || v->kind == VALUE_UNKNOWN ? v->text : NULL;
+    bool names = v->kind == VALUE_STRING || v->kind == VALUE_UNKNOWN;
+    u->text = names && !super ? v->text : NULL;
     return u;
 }
 
