@@ -427,6 +427,7 @@ void user_script_take(struct launch_context *t, struct user_script *g)
         take_trl(t, g);
     else
         trainer_read_arguments(t, g->words, &kind);
+    user_script_ask_models(t, g);
     user_script_ask_batch(t, g);
     user_script_note_loader(t, g);
     user_script_ask_optimizer(t, g);

@@ -200,6 +200,8 @@ void user_script_name_left(struct launch_context *t, const struct user_script *g
 extern const char *const user_script_configurations[];
 bool user_script_builds(const struct python_call *c);
 void user_script_take_model(struct launch_context *t, const struct user_script *g);
+/* After the words: asks for it where branches that are not known make different ones. */
+void user_script_ask_models(struct launch_context *t, const struct user_script *g);
 /* The last call that gave a value; NULL: none did. */
 const struct python_call *user_script_maker(const struct python *p,
                                             const struct value *v);

@@ -226,6 +226,18 @@ static void put_recomputed(struct user_script *g, struct arena *arena,
         user_script_put_true(g, arena, key, on->line, true);
 }
 
+/* model.clip_grad_norm_(1.0): FSDP's method has no parameters to be given
+ * (fsdp/fully_sharded_data_parallel.py, PyTorch 2.8). */
+static void put_clipped(struct user_script *g, struct arena *arena)
+{
+    const struct python_call *c = g->parts[SCRIPT_CLIPPED];
+    const struct value_item *norm = c ? value_get(c->arguments, "0") : NULL;
+    bool method = c && !strstr(c->function, "utils.") &&
+                  !user_script_given(c, "max_norm", "1") && !c->arguments->gap;
+    if (norm && method)
+        user_script_put(g, arena, "max_grad_norm", norm->line, norm->value, false);
+}
+
 /* What calls do that no argument says. */
 static void put_switches(struct user_script *g, struct arena *arena)
 {
@@ -241,6 +253,7 @@ static void put_switches(struct user_script *g, struct arena *arena)
     user_script_put_optimizer(g, arena);
     user_script_put_lightning(g, arena);
     put_steps(g, arena);
+    put_clipped(g, arena);
     /* peft/utils/other.py, prepare_model_for_kbit_training: True unless given */
     if (prepared)
         user_script_put_true(g, arena, "use_gradient_checkpointing", prepared->line,

@@ -196,3 +196,74 @@ void user_script_take_model(struct launch_context *t, const struct user_script *
     json_object_del(config, "comment");
     launch_set(t, "/model", config, &from);
 }
+
+/* What says which model a call makes: a name, or a configuration's values; NULL. */
+static const struct value *identity_of(const struct user_script *g,
+                                       const struct python_call *c)
+{
+    const struct value *v = user_script_given(c, "pretrained_model_name_or_path", "0");
+    if (!user_script_builds(c))
+        return v && v->kind == VALUE_STRING ? v : NULL;
+    const struct python_call *of =
+        user_script_maker(g->python, user_script_given(c, "config", "0"));
+    return of && !of->arguments->gap ? of->arguments : NULL;
+}
+
+static bool differs(const struct value *a, const struct value *b)
+{
+    bool text = a->kind == VALUE_STRING;
+    bool other = a->kind != b->kind || a->n != b->n ||
+                 (text && strcmp(a->text, b->text) != 0) ||
+                 (a->kind == VALUE_INT && a->integer != b->integer);
+    for (int32_t i = 0; !other && a->kind == VALUE_DICT && i < a->n; i++)
+        other = strcmp(a->items[i].key, b->items[i].key) != 0 ||
+                differs(a->items[i].value, b->items[i].value);
+    return other;
+}
+
+/* Whether both calls give what is trained, by what they are assigned to: model, model2. */
+static bool names_one(const struct python_call *a, const struct python_call *b)
+{
+    static const char usual[] = "model";
+    size_t n = sizeof(usual) - 1;
+    return a->target && b->target &&
+           (strcmp(a->target, b->target) == 0 ||
+            (strncmp(a->target, usual, n) == 0 && strncmp(b->target, usual, n) == 0));
+}
+
+/* Whether another call makes another model, in a branch that may run instead. */
+static bool makes_other(const struct user_script *g, const struct python_call *c,
+                        const struct value *own, const struct python_call *other)
+{
+    if (other == c || other->line == c->line || !other->unsure || other->quoted ||
+        user_script_part_of(other) != SCRIPT_MODEL || !names_one(c, other))
+        return false;
+    bool within = other->within == c->within ||
+                  (other->within && c->within && strcmp(other->within, c->within) == 0);
+    const struct value *id = identity_of(g, other);
+    if (within && other->line > c->line)
+        return false; /* loaded again */
+    return id ? differs(own, id) : !within && user_script_builds(other);
+}
+
+void user_script_ask_models(struct launch_context *t, const struct user_script *g)
+{
+    static const char at[] = "/model";
+    const struct python_call *c = g->parts[SCRIPT_MODEL];
+    const struct value *own = c ? identity_of(g, c) : NULL;
+    if (!own || !c->unsure || launch_is_unresolved(t, at))
+        return;
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *other = &g->python->calls.v[i];
+        if (!makes_other(g, c, own, other))
+            continue;
+        launch_forget(t, at);
+        json_object_del(t->tree, at + 1);
+        launch_add_unresolved(
+            t, at, g->line ? g->line : c->line,
+            "line %lld makes one model and line %lld another, under conditions that "
+            "are not known",
+            (long long)other->line, (long long)c->line);
+        return;
+    }
+}

@@ -19,7 +19,7 @@ const char *const user_script_calls[] = {
     "Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer", "KTOTrainer", "ORPOTrainer", "CPOTrainer", "GRPOTrainer",
     "PPOTrainer", "RLOOTrainer", "RewardTrainer", "OnlineDPOTrainer", "GKDTrainer", "PRMTrainer", "NashMDTrainer", "XPOTrainer",
     "UnslothTrainer", "ORTTrainer", "SentenceTransformerTrainer", "QuestionAnsweringTrainer",
-    "from_pretrained", "from_config", "from_json_file", "LoraConfig", "BitsAndBytesConfig", "get_peft_model", "add_adapter",
+    "from_pretrained", "from_config", "_from_config", "from_json_file", "LoraConfig", "BitsAndBytesConfig", "get_peft_model", "add_adapter",
     "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "gradient_checkpointing_enable", "gradient_checkpointing_disable", "merge_and_unload", "unload", "set_training", "set_dataloader", "set_optimizer", "get_train_dataloader", "resize_token_embeddings",
     "Accelerator", "notebook_launcher", "tokenizer", "tok", "encode_plus", "batch_encode_plus", "apply_chat_template", "partial", "pack_dataset", "pad", "DataCollatorForSeq2Seq", "DataCollatorWithPadding", "DataCollatorForTokenClassification", "TextDataset", "LineByLineTextDataset", "LineByLineWithRefDataset", "TextDatasetForNextSentencePrediction",
     /* methods of PEFT that are no LoRA */
@@ -110,7 +110,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "", "Adagrad", SCRIPT_OPTIMIZER }, { "", "RMSprop", SCRIPT_OPTIMIZER }, { "", "Lamb", SCRIPT_OPTIMIZER }, { "", "LAMB", SCRIPT_OPTIMIZER }, { "", "SOAP", SCRIPT_OPTIMIZER },
     { "", "Shampoo", SCRIPT_OPTIMIZER }, { "", "Sophia*", SCRIPT_OPTIMIZER }, { "", "Prodigy", SCRIPT_OPTIMIZER }, { "", "AdamWScheduleFree", SCRIPT_OPTIMIZER }, { "", "GaLoreAdamW", SCRIPT_OPTIMIZER },
     { "", "ZeroRedundancyOptimizer", SCRIPT_OPTIMIZER }, { "", "FusedLAMB", SCRIPT_OPTIMIZER }, { "", "DeepSpeedCPUAdam", SCRIPT_OPTIMIZER },
-    { "*Config", "from_pretrained", SCRIPT_CONFIGURATION }, { "*Config", "from_json_file", SCRIPT_CONFIGURATION }, { "*For*", "from_config", SCRIPT_MODEL }, { "AutoModel*", "from_config", SCRIPT_MODEL },
+    { "*Config", "from_pretrained", SCRIPT_CONFIGURATION }, { "*Config", "from_json_file", SCRIPT_CONFIGURATION }, { "*For*", "from_config", SCRIPT_MODEL }, { "AutoModel*", "from_config", SCRIPT_MODEL }, { "*For*", "_from_config", SCRIPT_MODEL }, { "*LMHeadModel", "_from_config", SCRIPT_MODEL },
     { "", "*LMHeadModel", SCRIPT_MODEL }, { "", "*ForCausalLM", SCRIPT_MODEL }, { "", "*ForMaskedLM", SCRIPT_MODEL }, { "", "*ForPreTraining", SCRIPT_MODEL },
     { "", "*ForConditionalGeneration", SCRIPT_MODEL }, { "", "*ForImageClassification", SCRIPT_MODEL },
     { "", "*TrainingArguments", SCRIPT_ARGUMENTS }, { "", "LoraConfig", SCRIPT_ADAPTERS },
