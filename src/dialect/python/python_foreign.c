@@ -81,6 +81,16 @@ static bool gives_settings(const char *name)
     return names_within(parts, name);
 }
 
+/* find_multiple(11008, 256): what a function is given of numbers alone it computes. */
+static bool is_of_numbers(const struct value *arguments)
+{
+    bool all = arguments->n > 0;
+    for (int32_t i = 0; all && i < arguments->n; i++)
+        all = arguments->items[i].value->kind == VALUE_INT ||
+              arguments->items[i].value->kind == VALUE_REAL;
+    return all;
+}
+
 /* The text of a function's module, and of a method its class's; *dot is before the rest of
  * its name. */
 static const char *text_at(struct python_parser *r, const char *function,
@@ -108,16 +118,19 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
     bool computes = python_computes_fields(r, function);
     function = python_class_path(r, function);
     const char *dot = strrchr(function, '.'), *path = NULL;
-    if (!m || !dot || *m->left <= 0 || m->deep >= FOREIGN_DEPTH_MAX || arguments->gap ||
-        (!r->wanted->calls[0] && !computes))
+    if (!m || !dot || *m->left <= 0 || m->deep >= FOREIGN_DEPTH_MAX || arguments->gap)
+        return NULL;
+    bool numbers = is_of_numbers(arguments);
+    if (!r->wanted->calls[0] && !computes && !numbers)
         return NULL;
     const char *text = text_at(r, function, &dot, &path), *of = dot + 1;
     bool method = text && strchr(of, '.');
     bool class = text && !method && python_has_class(text, of);
     /* what a package has of its modules */
     bool package = text && names_ends(path, "__init__.py") && strstr(text, of);
-    bool says = text && (method || package || computes || python_makes(text) ||
-                         python_parses(text) || asks(text) || gives_settings(of));
+    bool says =
+        text && (method || package || computes || numbers || python_makes(text) ||
+                 python_parses(text) || asks(text) || gives_settings(of));
     if (!says || (!class && !method && !package &&
                   !strstr(text, arena_printf(r->p->arena, "def %s(", of))))
         return NULL;

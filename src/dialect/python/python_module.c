@@ -53,12 +53,37 @@ static bool makes_instances(const struct python_name *n)
            !(len >= 7 && strcmp(n->name + len - 7, "Trainer") == 0);
 }
 
+/* from module import * */
+static bool takes_all(const struct python_import *in)
+{
+    return !in->name && !in->as;
+}
+
 /* What a module imports itself is of where it is from: from package import name. */
 static bool is_passed_on(const struct python_name *n, const struct python_import *in)
 {
-    return in->name && n->value->kind == VALUE_UNKNOWN && n->value->text &&
-           strcmp(n->name, in->name) == 0 &&
+    bool wanted = takes_all(in) ? *n->name != '_' && !strchr(n->name, '.')
+                                : in->name && strcmp(n->name, in->name) == 0;
+    return wanted && n->value->kind == VALUE_UNKNOWN && n->value->text &&
            strcmp(n->value->why, "it is imported") == 0;
+}
+
+/* Functions of a module that all is imported of: names of theirs, by which they are
+ * called. */
+static void bind_functions(struct python_parser *r, const struct python *p,
+                           const struct python_import *in)
+{
+    for (const char *s = p->text; s && !r->limit; s = strchr(s, '\n')) {
+        s += *s == '\n';
+        size_t n = strncmp(s, "def ", 4) == 0 ? strcspn(s + 4, "( \n") : 0;
+        if (n == 0 || s[4] == '_')
+            continue;
+        const char *name = arena_strndup(r->p->arena, s + 4, n);
+        struct value *v = python_unknown(r, in->line, "it is imported");
+        v->text = arena_printf(r->p->arena, "%s.%s", in->module, name);
+        v->integer = PYTHON_SOMETHING;
+        python_bind(r, name, v);
+    }
 }
 
 /* The module's names: all of them with what precedes them, or one as another name. */
@@ -69,7 +94,8 @@ static int64_t bind_names(struct python_parser *r, const struct python *p,
     for (int64_t i = 0; i < p->names.n && !r->limit; i++) {
         const struct python_name *x = &p->names.v[i];
         if (is_passed_on(x, in))
-            python_bind(r, in->as, import_value(r, x->value, in->line, 0));
+            python_bind(r, in->name ? in->as : x->name,
+                        import_value(r, x->value, in->line, 0));
         if (!is_data(x) || (in->name && strcmp(x->name, in->name) != 0))
             continue;
         const char *as = in->name ? in->as
@@ -122,7 +148,7 @@ static bool read_module(struct python_parser *r, const char *name, int64_t line)
         return false;
     struct python_modules inner = *m;
     struct python_wanted wanted = { .calls = none,
-                                    .same = none,
+                                    .same = r->wanted->same,
                                     .modules = &inner,
                                     .given = r->wanted->given,
                                     .words = r->wanted->words,
@@ -141,7 +167,6 @@ static bool read_module(struct python_parser *r, const char *name, int64_t line)
     bool makes = r->wanted->calls[0] && python_makes(text);
     if (makes) { /* what it makes is the text's */
         wanted.calls = r->wanted->calls;
-        wanted.same = r->wanted->same;
         wanted.modules_of = r->wanted->modules_of;
         wanted.line = line;
         python_hand_command(r, text, &wanted);
@@ -158,6 +183,8 @@ bool python_import(struct python_parser *r, const struct python_import *in)
     if (!read_module(r, in->module, in->line))
         return false;
     const struct python_last_module *last = &r->last_module;
+    if (last->sound && takes_all(in))
+        bind_functions(r, &last->read, in);
     if (last->sound && bind_names(r, &last->read, in) > 0)
         note(r, in, last->path, &last->read);
     return true;

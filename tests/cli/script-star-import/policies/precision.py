@@ -1,0 +1,4 @@
+import torch
+from torch.distributed.fsdp import MixedPrecision
+
+half = MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.bfloat16)
