@@ -61,17 +61,25 @@ static bool is_kept(const struct python_parser *r, const struct python_name *n)
     return false;
 }
 
-/* Names of a scope that somebody asks for. */
+/* Whether somebody asks for a name, or it is of an instance of a class. */
+static bool is_asked(const struct python_parser *r, const struct python_name *n)
+{
+    const struct value *v = n->value;
+    bool any = v->kind == VALUE_DICT && v->text && isupper((unsigned char)*v->text) &&
+               !strchr(v->text, '.');
+    for (const char *const *k = r->wanted->kept; *k && !any; k++)
+        any = fnmatch(*k, n->name, 0) == 0;
+    return any;
+}
+
+/* Names of a scope that are looked for later. */
 static void keep(struct python_parser *r, int64_t names)
 {
-    const char *const *kept = r->wanted->kept;
-    for (int64_t i = names; kept && i < r->p->names.n; i++)
-        for (const char *const *k = kept; *k && r->p->left.n < KEPT_MAX; k++)
-            if (r->p->names.v[i].value && !is_kept(r, &r->p->names.v[i]) &&
-                fnmatch(*k, r->p->names.v[i].name, 0) == 0) {
-                VEC_PUSH(&r->p->left, r->p->names.v[i]);
-                break;
-            }
+    for (int64_t i = names; r->wanted->kept && i < r->p->names.n; i++) {
+        const struct python_name *n = &r->p->names.v[i];
+        if (n->value && r->p->left.n < KEPT_MAX && is_asked(r, n) && !is_kept(r, n))
+            VEC_PUSH(&r->p->left, *n);
+    }
 }
 
 void python_leave_scope(struct python_parser *r, int64_t names)

@@ -86,8 +86,15 @@ static struct value *length(struct python_parser *r, const struct python_argumen
             n += ((unsigned char)*s & 0xc0) != 0x80;
         return python_int(r, a->line, n);
     }
+    bool object = v && v->kind == VALUE_DICT && v->text;
     bool known = v && (v->kind == VALUE_LIST || v->kind == VALUE_DICT) && !v->gap;
-    return known ? python_int(r, a->line, v->n) : python_lost(r, a, "len()");
+    struct value *given =
+        object ? python_object_call(r, (struct value *)(uintptr_t)v, "__len__",
+                                    python_new(r, VALUE_DICT, a->line), a->line)
+               : NULL;
+    return given              ? given
+           : known && !object ? python_int(r, a->line, v->n)
+                              : python_lost(r, a, "len()");
 }
 
 /* max(a, b) and max([a, b]), `sign` -1 for min. What key= is, is not read; default= is

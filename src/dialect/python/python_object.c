@@ -158,6 +158,7 @@ struct value *python_instance(struct python_parser *r, struct python_function *o
     struct python_function *init = method_of(r, class, "__init__");
     struct value *v = python_copy(r, f.fields);
     v->gap = f.named ? f.line : 0; /* what a base class has */
+    v->text = v->text ? v->text : f.name;
     note_instance(r, of, v);
     if (init) {
         python_call_method(r, init, v, arguments, arguments->line);

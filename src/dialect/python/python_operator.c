@@ -224,7 +224,7 @@ int python_truth(const struct value *v)
         return *v->text != '\0';
     case VALUE_LIST:
     case VALUE_DICT:
-        return v->n ? 1 : v->gap ? -1 : 0;
+        return v->n || v->text ? 1 : v->gap ? -1 : 0; /* text: an object's class */
     case VALUE_UNKNOWN:
         return is_unset(v) ? 0 : -1;
     }

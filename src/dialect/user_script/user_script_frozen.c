@@ -1,5 +1,6 @@
 /* Parameters that a text switches off or, next to adapters, on: param.requires_grad = False
  * in a loop over names, module.requires_grad_(False). Which these are is not read. */
+#include "base/names.h"
 #include "dialect/peft/peft.h"
 #include "dialect/user_script/user_script.h"
 
@@ -29,10 +30,44 @@ static const struct python_call *switched_off(const struct python *p)
     return NULL;
 }
 
+/* Whether a function puts adapters of the program's own, or of loralib, into a model, or
+ * leaves them alone trainable: inject_lora(model), mark_only_lora_as_trainable(model). */
+static bool puts_adapters(const struct python_call *c)
+{
+    static const char *const others[] = { "save",  "load",  "merge",  "state", "print",
+                                          "count", "path",  "name",   "dir",   "onfig",
+                                          "parse", "args",  "num",    "eval",  "test",
+                                          "param", "fetch", "find",   "check", "has",
+                                          "is_",   "log",   "Config", NULL };
+    const char *last = python_last_part(c->function);
+    bool only = strstr(last, "only") && strstr(last, "as_trainable");
+    bool named = strstr(last, "lora") || strstr(last, "LoRA");
+    return !c->quoted && !c->imported && user_script_part_of(c) == SCRIPT_PARTS &&
+           (only || (named && !names_within(others, last)));
+}
+
+/* The parameters of such are trained alone, which their calls do not say whole. */
+static void ask_adapters(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = NULL;
+    for (int64_t i = 0; i < g->python->calls.n && !c; i++)
+        if (puts_adapters(&g->python->calls.v[i]))
+            c = &g->python->calls.v[i];
+    if (!c || t->adapters || launch_has(t, PEFT_LORA) ||
+        launch_is_unresolved(t, PEFT_LORA))
+        return;
+    launch_add_unresolved(t, PEFT_LORA, g->line ? g->line : c->line,
+                          "%.60s(...) of line %lld: adapters of the program's own are "
+                          "not read (null is none)",
+                          c->function, (long long)c->line);
+    launch_add_example(t, PEFT_LORA, "'{\"rank\": 16}'");
+}
+
 void user_script_ask_frozen(struct launch_context *t, const struct user_script *g)
 {
     static const char at[] = "/training/frozen";
     const struct python_call *c = switched_off(g->python);
+    ask_adapters(t, g);
     if (!c || t->adapters || launch_has(t, PEFT_LORA) ||
         launch_is_unresolved(t, PEFT_LORA) || launch_has(t, at) ||
         launch_is_unresolved(t, at))

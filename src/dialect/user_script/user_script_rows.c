@@ -40,6 +40,8 @@ const char *const user_script_calls[] = {
     /* what edits a model (user_script_edits.c) */
     "layers", "h", "layer", "blocks", "lm_head", "embed_out", "classifier", "score", "resize_token_embeddings",
     "attn_implementation", "_attn_implementation", "set_attn_implementation",
+    /* adapters of the program's own (user_script_frozen.c) */
+    "*as_trainable", "*lora", "*LoRA",
     /* what replaces the model's attention */
     "*flash_att", "*xformers", "*replace_",
     /* loops of one's own */

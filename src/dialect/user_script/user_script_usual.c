@@ -6,22 +6,37 @@
 #include <ctype.h>
 #include <string.h>
 
-/* A field of the text's own classes and their instances; NULL: none has it, or they
- * differ. */
+/* What looks for a field says. */
+struct field {
+    const struct value *found;
+    bool differs;
+};
+
+static void look_at(struct field *f, const struct value *v, const char *name)
+{
+    const struct value_item *it =
+        v && v->kind == VALUE_DICT && v->text ? value_get(v, name) : NULL;
+    if (!it || it->value->kind != VALUE_INT)
+        return;
+    f->differs |= f->found && it->value->integer != f->found->integer;
+    f->found = it->value;
+}
+
+/* A field of instances of classes, those of functions that were called among them, else of
+ * the text's own classes; NULL: none has it, or they differ. */
 static const struct value *field_of(const struct python *p, const char *name)
 {
-    const struct value *found = NULL;
+    struct field made = { 0 }, classes = { 0 };
     for (int64_t i = 0; i < p->names.n; i++) {
         const struct value *v = p->names.v[i].value;
-        const struct value_item *it =
-            v && v->kind == VALUE_DICT && v->text ? value_get(v, name) : NULL;
-        if (!it || it->value->kind != VALUE_INT)
-            continue;
-        if (found && it->value->integer != found->integer)
-            return NULL;
-        found = it->value;
+        bool class = v && v->kind == VALUE_DICT && v->text &&
+                     strcmp(v->text, p->names.v[i].name) == 0;
+        look_at(class ? &classes : &made, v, name);
     }
-    return found;
+    for (int64_t i = 0; i < p->left.n; i++)
+        look_at(&made, p->left.v[i].value, name);
+    const struct field *f = made.found ? &made : &classes;
+    return f->differs ? NULL : f->found;
 }
 
 /* Of the functions that were called. */
