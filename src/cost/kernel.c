@@ -274,7 +274,8 @@ static double sm_factor(const struct gpu *gpu, const struct framework *fw,
 enum gpu_flash kernel_flash_version(const struct gpu *gpu, const struct framework *fw,
                                     const struct op *op)
 {
-    if (op->flash3 && gpu->flash_frac[GPU_FLASH_3][op->backward] > 0)
+    bool third = op->flash3 || op->cudnn || fw->rates.flash3;
+    if (third && gpu->flash_frac[GPU_FLASH_3][op->backward] > 0)
         return GPU_FLASH_3;
     return fw->rates.flash2 && gpu->flash_frac[GPU_FLASH_2][op->backward] > 0
                ? GPU_FLASH_2
@@ -304,8 +305,9 @@ static double efficient_rate(const struct gpu *gpu, const struct op *op)
                                                                                   : 1;
 }
 
-/* cuDNN's attention over that of (3.8): what Transformer Engine's, which is the same, was
- * fitted to (models/frameworks/megatron-core.json; MODEL.md, 3.30). */
+/* cuDNN's attention over that of (3.8), where the GPU's file has no rate of a third
+ * version: what Transformer Engine's, which is the same, was fitted to
+ * (models/frameworks/megatron-core.json; MODEL.md, 3.30). */
 static const double cudnn_rate = 1.14;
 
 /* Rate of the framework's fused attention over that of (3.8). */
@@ -316,7 +318,7 @@ static double flash_rate(const struct gpu *gpu, const struct framework *fw,
         return 1;
     double kind = (op->sinks ? fw->rates.flash_sinks : 1) * efficient_rate(gpu, op);
     enum gpu_flash version = kernel_flash_version(gpu, fw, op);
-    if (op->cudnn)
+    if (op->cudnn && version != GPU_FLASH_3)
         return kind * cudnn_rate;
     if (version == GPU_FLASH_ANY)
         return kind *

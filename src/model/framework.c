@@ -108,6 +108,7 @@ static const struct cfg_field fields[] = {
     BYTES_EACH("split_loss", loss.split_B),
     CFG_REAL("flash_sinks", T, fw.rates.flash_sinks, 0.01, 10),
     CFG_BOOL("flash2", T, fw.rates.flash2),
+    CFG_BOOL("flash3", T, fw.rates.flash3),
     CFG_REAL("flash_forward", T, fw.rates.flash_forward, 0.01, 10),
     CFG_REAL("flash_backward", T, fw.rates.flash_backward, 0.01, 10),
     TIME("dispatch_forward", host.dispatch_forward_s),

@@ -103,6 +103,7 @@ struct framework_rates {
     double flash_forward, flash_backward;
     bool flash2; /* it is flash-attention 2, with a rate of its own where the GPU's file
                     knows it */
+    bool flash3; /* it is as fast as flash-attention 3 (cuDNN 9), likewise */
     double flash_sinks; /* of these, where each head has a learned score of nothing */
 };
 

@@ -411,12 +411,18 @@ static void test_flash2(void)
             kernel_framework_s(&g, &fw, false, &ops[i], kernel_alone) / alone,
             hot / 0.8, 1e-9);
         struct op third = ops[i];
-        third.flash3 = true;
         g.flash_frac[GPU_FLASH_3][false] = 0.9 * g.flash_frac[GPU_FLASH_ANY][false];
         g.flash_frac[GPU_FLASH_3][true] = 0.9 * g.flash_frac[GPU_FLASH_ANY][true];
-        CU_ASSERT_DOUBLE_EQUAL(
-            kernel_framework_s(&g, &fw, false, &third, kernel_alone) / alone, hot / 0.9,
-            1e-9);
+        for (int who = 0; who < 3; who++) { /* the job's word, cuDNN, the profile */
+            third.flash3 = who == 0;
+            third.cudnn = who == 1;
+            fw.rates.flash3 = who == 2;
+            CU_ASSERT_DOUBLE_EQUAL(
+                kernel_framework_s(&g, &fw, false, &third, kernel_alone) / alone,
+                hot / 0.9, 1e-9);
+        }
+        fw.rates.flash3 = false;
+        third.flash3 = true;
         g.flash_frac[GPU_FLASH_3][false] = g.flash_frac[GPU_FLASH_3][true] = 0;
         CU_ASSERT_DOUBLE_EQUAL(
             kernel_framework_s(&g, &fw, false, &third, kernel_alone) / alone, hot / 0.8,
