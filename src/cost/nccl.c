@@ -315,23 +315,51 @@ double nccl_nvls_heads(double n_gpus)
     return fmin(n_gpus, FABRIC_NVLS_HEADS);
 }
 
-/* Inside one node every head pulls evenly: its rate is the greatest of the search's
- * (search.cc) that all of them fit at. Each GPU's links count n / (n - 1) times, at the
- * 20.6 and 40.1 GB/s of topo.h rather than 20 and 40. */
-static double nvls_alone_GBps(const struct nccl_version *v, const struct nccl_case *c)
+/* NCCL's search tries these for every head's share of a node's switch (search.cc). */
+static const double *nvls_speeds(const struct nccl_case *c)
 {
     static const double hopper[] = { 60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3, 0 };
     static const double blackwell[] = { 90, 80, 70, 60, 50, 45, 40,
                                         30, 24, 20, 19, 18, 0 };
+    return arch_row(c->sm_arch) == HOPPER ? hopper : blackwell;
+}
+
+/* The links of a GPU, at the 20.6 and 40.1 GB/s of topo.h rather than 20 and 40. */
+static double nvls_links_GBps(const struct nccl_case *c)
+{
     bool is_hopper = arch_row(c->sm_arch) == HOPPER;
-    const double *speed = is_hopper ? hopper : blackwell;
+    return c->inside_bus_Bps / 1e9 * (is_hopper ? 1.03 : 1.0025);
+}
+
+/* From 2.28 on: every GPU carries each head's share once and its own twice. What is
+ * believed to arrive is then raised, step by step, up to twice that share; an
+ * all-reduce has two of them at the switch's efficiency (tuning.cc). */
+static double nvls_alone_late_GBps(const struct nccl_case *c)
+{
+    const double *speed = nvls_speeds(c), *first = speed;
     double n = (double)c->n_ranks, heads = nccl_nvls_heads(n);
-    double links = c->inside_bus_Bps / 1e9 * (is_hopper ? 1.03 : 1.0025);
-    while (*speed > 0 && *speed > links * n / (n - 1) / heads)
+    double links = nvls_links_GBps(c);
+    while (*speed > 0 && ((heads + 1) * *speed > links ||
+                          heads * *speed > links * n / (n - 1)))
         speed++;
-    double ratio =
-        v->nvls_alone > 0 ? v->nvls_alone : n / (double)steps_of(c->op, c->n_ranks);
-    return heads * *speed * ratio;
+    double share = *speed;
+    while (speed > first && *speed < 2 * share)
+        speed--;
+    double summed = 2 * nvls_share[arch_row(c->sm_arch)] * share * (heads - 1) / heads;
+    return heads * fmin(summed, *speed) * n / (double)steps_of(c->op, c->n_ranks);
+}
+
+/* Inside one node every head pulls evenly: until 2.27 its rate is the greatest that all
+ * of them fit at, where each GPU's links count n / (n - 1) times. */
+static double nvls_alone_GBps(const struct nccl_version *v, const struct nccl_case *c)
+{
+    const double *speed = nvls_speeds(c);
+    double n = (double)c->n_ranks, heads = nccl_nvls_heads(n);
+    if (v->nvls_alone <= 0)
+        return nvls_alone_late_GBps(c);
+    while (*speed > 0 && *speed > nvls_links_GBps(c) * n / (n - 1) / heads)
+        speed++;
+    return heads * *speed * v->nvls_alone;
 }
 
 /* Between nodes NVLS has one channel a head, 16 of them or as many as the GPUs that NVLink
