@@ -83,6 +83,22 @@ static void find_quantiles(struct risk_verdict *v, double *regrets, int32_t draw
     v->worst = regrets[draws - 1];
 }
 
+/* What is computed, not drawn, of memory. */
+static void find_means(struct risk_verdict *out, const struct risk_plan *plans,
+                       int32_t n, const struct risk_widths *shared,
+                       const struct risk_options *o, const struct risk_draw *draws)
+{
+    double *lost = xcalloc((size_t)n + 1, sizeof(*lost)), share = 1.0 / o->draws;
+    for (int32_t d = 0; d < o->draws; d++) {
+        risk_expect(lost, NULL, plans, n, shared, o->of_memory, &draws[d], share);
+        for (int32_t i = 0; i < n; i++)
+            out[i].unfit += share * risk_draw_unfit(&draws[d], shared, &plans[i]);
+    }
+    for (int32_t i = 0; i < n; i++)
+        out[i].mean = lost[i];
+    free(lost);
+}
+
 void risk_judge(struct risk_verdict *out, const struct risk_plan *plans, int32_t n,
                 const struct risk_widths *w, const struct risk_options *o)
 {
@@ -100,8 +116,7 @@ void risk_judge(struct risk_verdict *out, const struct risk_plan *plans, int32_t
     for (int32_t i = 0; i < n; i++)
         draw_plan(values + (size_t)i * draws, &plans[i], &shared, o, all);
     find_regrets(values, n, o->draws);
-    for (int32_t d = 0; d < o->draws; d++)
-        risk_expect(out, plans, n, &shared, o, &all[d]);
+    find_means(out, plans, n, &shared, o, all);
     for (int32_t i = 0; i < n; i++)
         find_quantiles(&out[i], values + (size_t)i * draws, o->draws);
     free(values);

@@ -16,6 +16,7 @@
  * Files of this folder:
  *     risk, draw, expect: verdicts on plans; the draws; what of memory is not drawn
  *     widths: how wide the unknowns are, and what that was fitted to
+ *     tries: which plans to try after the first
  *     decides: the unknown that makes another plan win */
 #ifndef RISK_RISK_H
 #define RISK_RISK_H

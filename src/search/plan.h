@@ -23,6 +23,7 @@
 #define SEARCH_PLAN_H
 
 #include "risk/decides.h"
+#include "risk/tries.h"
 #include "search/plan/point.h"
 
 #include <signal.h>
@@ -100,8 +101,11 @@ struct plan_outcome {
     double score_error; /* of the scores against the simulated */
     double tie_error;   /* how far the best's range goes above it; 0: no ties */
     bool complete;      /* false: it was stopped */
-    int32_t n_entries;  /* all of one standing, best first by the rule of risk */
+    int32_t
+        n_entries; /* all of one standing, best first by the rule of risk; by the mean's
+                           then the next to try */
     struct plan_entry *entries;
+    struct risk_tries tries; /* entries 0 to n - 1, of the mean's order; else n is 0 */
     struct risk_decision decides;  /* between the first and another, by o->risk */
     bool has_kept[PLAN_STANDINGS]; /* a filter keeps back what would be better */
     struct plan_entry kept[PLAN_STANDINGS];

@@ -1,6 +1,7 @@
 #include "validation/summary.h"
 
 #include "base/xmalloc.h"
+#include "risk/tries.h"
 #include "validation/choices.h"
 
 #include <math.h>
@@ -189,13 +190,29 @@ static int64_t alternative_of(const struct mapping_run *run, const int64_t *memb
     return (*n)++;
 }
 
-/* What speaks for each alternative: that it loses little, as `plan` orders them; its
- * predicted rate where nothing else is known of some. 0: it does not fit. */
+/* As `plan` orders them: those to try first, then what loses little. */
+static void order(double *merits, const struct risk_plan *plans, int32_t n)
+{
+    struct risk_verdict *verdicts = xcalloc((size_t)n, sizeof(*verdicts));
+    int32_t first = 0;
+    risk_judge(verdicts, plans, n, &risk_widths, &risk_usual);
+    for (int32_t i = 0; i < n; i++) {
+        merits[i] = 2 - risk_regret(&verdicts[i], risk_usual.rule);
+        first = merits[i] > merits[first] ? i : first;
+    }
+    struct risk_tries t = risk_tries_make(plans, n, first, &risk_widths, &risk_usual);
+    for (int32_t k = 0; k < t.n; k++)
+        merits[t.plan[k]] = 2 + RISK_TRIES - k;
+    free(verdicts);
+}
+
+/* What speaks for each alternative: its place in plan's order; its predicted rate where
+ * nothing else is known of some. 0: it does not fit. */
 static void find_merits(struct ranked *v, const struct mapping_outcome **first,
                         int64_t n)
 {
     struct risk_plan *plans = xcalloc((size_t)n, sizeof(*plans));
-    struct risk_verdict *verdicts = xcalloc((size_t)n, sizeof(*verdicts));
+    double *merits = xcalloc((size_t)n, sizeof(*merits));
     bool by_regret = true;
     int32_t n_fit = 0, k = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -205,11 +222,11 @@ static void find_merits(struct ranked *v, const struct mapping_outcome **first,
             plans[n_fit++] = choices_plan_of(first[i]);
     }
     if (by_regret && n_fit)
-        risk_judge(verdicts, plans, n_fit, &risk_widths, &risk_usual);
+        order(merits, plans, n_fit);
     for (int64_t i = 0; by_regret && i < n; i++)
         if (v[i].predicted > 0)
-            v[i].merit = 2 - risk_regret(&verdicts[k++], risk_usual.rule);
-    free(verdicts);
+            v[i].merit = merits[k++];
+    free(merits);
     free(plans);
 }
 

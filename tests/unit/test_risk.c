@@ -3,6 +3,7 @@
 #include "config/datadir.h"
 #include "risk/decides.h"
 #include "risk/draw.h"
+#include "risk/tries.h"
 #include "sample.h"
 #include "search/plan.h"
 
@@ -148,7 +149,6 @@ static void test_expected(void)
     CU_ASSERT_DOUBLE_EQUAL(v[0].mean, 0, 1e-12);
 }
 
-/* Traffic that kernels hide costs nothing until their window is full. */
 /* Regrets of three plans by going through all states that their runs may be in. */
 static void count_states(const struct risk_plan plans[3], double mean[3])
 {
@@ -191,6 +191,75 @@ static void test_states(void)
     CU_ASSERT(v[0].mean < v[1].mean);
 }
 
+/* The regret of a set of four plans, by going through all that their runs may be in: not
+ * fitting, the usual state, another. */
+static double count_set(const struct risk_plan plans[4], const double unfit[4],
+                        const bool set[4])
+{
+    double lost = 0;
+    for (int a = 0; a < 81; a++) {
+        const int at[4] = { a % 3, a / 3 % 3, a / 9 % 3, a / 27 };
+        double chance = 1, least = INFINITY, best = INFINITY;
+        for (int i = 0; i < 4; i++) {
+            const struct risk_state *d = plans[i].states;
+            double fits = 1 - unfit[i], value = INFINITY;
+            chance *= at[i] == 0   ? unfit[i]
+                      : at[i] == 1 ? fits * (1 - d->chance)
+                                   : fits * d->chance;
+            if (at[i])
+                value = plans[i].value * (at[i] == 2 ? d->times : 1);
+            least = fmin(least, value);
+            best = set[i] ? fmin(best, value) : best;
+        }
+        if (chance > 0 && isfinite(least))
+            lost += chance * (isfinite(best) ? 1 - least / best : 1);
+    }
+    return lost;
+}
+
+/* The second and third try are what the first ones leave most to gain: their regrets are
+ * exact, and of plans that fail alike a safe one is taken. */
+static void test_tries(void)
+{
+    struct risk_plan plans[4];
+    const struct risk_options few = { .rule = RISK_MEAN, .draws = 10 };
+    struct risk_widths w = sure;
+    static const double values[] = { 1, 1.1, 1.2, 4 }, peaks[] = { 100, 103, 104, 60 };
+    double unfit[4];
+    bool set[4] = { false };
+    w.memory_own = 0.1;
+    for (int i = 0; i < 4; i++) {
+        plans[i] = plan_of((uint64_t)i + 1, 0, values[i]);
+        plans[i].peak_B = peaks[i];
+        plans[i].capacity_B = 105;
+        plans[i].states[0] = (struct risk_state) { i == 3 ? 0 : 0.1 * (i + 1), 2.5 };
+        unfit[i] = 0.5 * erfc(log(105 / peaks[i]) / 0.1 / sqrt(2));
+    }
+    struct risk_tries t = risk_tries_make(plans, 4, 0, &w, &few);
+    CU_ASSERT_EQUAL(t.n, RISK_TRIES);
+    for (int k = 0; k < t.n; k++) {
+        int best = 0;
+        double least = INFINITY;
+        for (int i = 0; i < 4; i++) {
+            if (set[i] || (k == 0 && i > 0))
+                continue;
+            set[i] = true;
+            double lost = count_set(plans, unfit, set);
+            set[i] = false;
+            best = lost < least ? i : best;
+            least = fmin(least, lost);
+        }
+        CU_ASSERT_EQUAL(t.plan[k], best);
+        CU_ASSERT_DOUBLE_EQUAL(t.lost[k], least, 1e-12);
+        set[best] = true;
+    }
+    CU_ASSERT_EQUAL(t.plan[2], 3);
+    t = risk_tries_make(plans, 1, 0, &w, &few); /* no other to try */
+    CU_ASSERT_EQUAL(t.n, 1);
+    CU_ASSERT_DOUBLE_EQUAL(t.lost[0], 0, 1e-12);
+}
+
+/* Traffic that kernels hide costs nothing until their window is full. */
 static void test_window(void)
 {
     struct resources by = {
@@ -475,6 +544,7 @@ void test_risk_register(void)
     CU_add_test(suite, "chances not to fit", test_memory);
     CU_add_test(suite, "regrets of memory are exact", test_expected);
     CU_add_test(suite, "states that runs may be in", test_states);
+    CU_add_test(suite, "which plans to try next", test_tries);
     CU_add_test(suite, "hidden traffic fills its window", test_window);
     CU_add_test(suite, "the network's window", test_windows);
     CU_add_test(suite, "the unknown that decides, and where", test_decides);

@@ -375,6 +375,15 @@ static json_t *decides(const void *report)
     return contract_json(&decision_contract, &x);
 }
 
+static json_t *tries(const void *report)
+{
+    const struct risk_tries *t = &((const struct plan_report *)report)->outcome->tries;
+    json_t *list = json_array();
+    for (int32_t k = 0; k < t->n; k++)
+        json_array_append_new(list, json_real(t->lost[k]));
+    return list;
+}
+
 /* --- the result ---------------------------------------------------------------------- */
 
 /* What members are made of, and numbers at offsets. */
@@ -419,6 +428,7 @@ static const struct contract_member rows[] = {
     CONTRACT_AT("objective", NAME, planned, objective, "What the best has least of.", .names = plan_objective_names),
     CONTRACT_AT("risk", OBJECT, planned, risk, "How plans are ordered: by their regret over draws of what is not known, or by the prediction.", .of = &rule_contract),
     CONTRACT_MADE("decides", OBJECT, decides, "What makes another plan better than the first; null of one plan, or where the point estimate decides.", KNOWN, .of = &decision_contract),
+    CONTRACT_MADE("tries", LIST, tries, "The expected regret of plan 1, of the better of plans 1 and 2, and of the best of three, residuals of their own counted; empty where the mean of regrets does not decide.", .items = CONTRACT_REAL),
     CONTRACT_MADE("plans", LIST, plans, "The best first; empty where nothing fits.", .of = &plan_contract),
     CONTRACT_MADE("kept_back", LIST, kept_back, "The best plan of each filter that keeps back what would be better.", .of = &plan_contract),
     CONTRACT_MADE("front_time_cost", LIST, front_cost, "Ranks of the plans that no other is both faster and cheaper than.", .items = CONTRACT_INT64),

@@ -160,8 +160,30 @@ static void print_decision(FILE *out, const struct plan_report *r)
         print_unlisted(out, r, d->other);
 }
 
+/* Why plans come second and third that others lose less than. */
+static void print_tries(FILE *out, const struct plan_report *r)
+{
+    const struct risk_tries *t = &r->outcome->tries;
+    char text[300];
+    int32_t shown = t->n < r->options->listed ? t->n : r->options->listed;
+    if (shown < 2)
+        return;
+    int n = snprintf(text, sizeof(text),
+                     "with residuals of its own plan 1 loses %.1f %%, the better of "
+                     "plans 1 and 2 %.1f %%",
+                     100 * t->lost[0], 100 * t->lost[1]);
+    if (shown > 2)
+        n += snprintf(text + n, sizeof(text) - (size_t)n, ", the best of three %.1f %%",
+                      100 * t->lost[2]);
+    snprintf(text + n, sizeof(text) - (size_t)n,
+             ": %s chosen for that, the others by regret",
+             shown > 2 ? "2 and 3 are" : "2 is");
+    report_wrap(out, "tries: ", "  ", text);
+}
+
 void plan_risk_print(FILE *out, const struct plan_report *r)
 {
     print_risk_words(out, r);
+    print_tries(out, r);
     print_decision(out, r);
 }
