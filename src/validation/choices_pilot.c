@@ -46,9 +46,11 @@ static bool collect(struct alternatives *a, const struct choices_rows *rows,
 
 static struct pilot_measure step_of(const struct alternatives *a, int32_t i)
 {
-    return (struct pilot_measure) {
-        .kind = PILOT_STEP, .plan = i, .step = a->plans[i], .error = repeat_error
-    };
+    return (struct pilot_measure) { .kind = PILOT_STEP,
+                                    .plan = i,
+                                    .step = a->plans[i],
+                                    .whole = true,
+                                    .error = repeat_error };
 }
 
 static int32_t most_useful(const struct pilot *p, const struct alternatives *a,

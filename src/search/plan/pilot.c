@@ -129,6 +129,7 @@ static void take_step(struct plan_measure *m, const struct plan_entry *e, int32_
         (struct pilot_measure) { .kind = PILOT_STEP,
                                  .plan = plan,
                                  .step = plan_risk_plan(e),
+                                 .whole = !small,
                                  .error = small ? small_step_error : step_error };
     m->measure.step.by = r->by;
     m->measure.step.usual = r->step_time_s;
