@@ -71,6 +71,8 @@ static int take_line(struct reader *r, struct ncclog_line *line)
         r->run.n_ranks = line->n_ranks;
     if (line->n_nodes)
         r->run.n_nodes = line->n_nodes;
+    if (line->n_wrong > 0)
+        r->run.wrong_line = r->line;
     return 0;
 }
 
@@ -175,10 +177,10 @@ static int read_timed(struct cfg result, struct cfg *timed)
     return 0;
 }
 
-static int read_bandwidth(struct cfg timed, const char *key, double *v)
+static int read_plain(struct cfg timed, const char *key, double *v)
 {
     struct cfg c = cfg_get(timed, key);
-    *v = 0; /* written as a word where it is no number */
+    *v = 0; /* written as a word where it is no number, null where none was counted */
     return cfg_is_number(c) ? cfg_real(c, v, 0, 1e12) : 0;
 }
 
@@ -192,8 +194,9 @@ static int read_result(struct ncclog_run *run, struct cfg result)
         cfg_real(cfg_get(result, "count"), &row.count_B, 0, 1e18) ||
         cfg_string(cfg_get(result, "type"), &type) ||
         cfg_real(cfg_get(timed, "time"), &row.time, 0, 1e12) ||
-        read_bandwidth(timed, "alg_bw", &row.alg) ||
-        read_bandwidth(timed, "bus_bw", &row.bus))
+        read_plain(timed, "alg_bw", &row.alg) ||
+        read_plain(timed, "bus_bw", &row.bus) ||
+        read_plain(timed, "nwrong", &row.n_wrong))
         return -1;
     if (row.size_B == 0)
         return 0;
@@ -236,6 +239,16 @@ static int read_devices(struct ncclog_run *run, struct samples *s, struct cfg co
     return 0;
 }
 
+/* Values that came out wrong in the whole run. */
+static int read_wrong(struct ncclog_run *run, struct cfg count)
+{
+    int64_t n = 0;
+    if (cfg_present(count) && cfg_int(count, &n, 0, INT64_MAX))
+        return -1;
+    run->wrong_line = n > 0 ? cfg_line(count) : 0;
+    return 0;
+}
+
 int ncclog_read_json(struct samples *s, const char *file, struct cfg root,
                      const struct samples_hints *hints)
 {
@@ -254,6 +267,8 @@ int ncclog_read_json(struct samples *s, const char *file, struct cfg root,
         rc = read_devices(run, s, cfg_get(root, "config"));
     for (int64_t i = 0; rc == 0 && i < cfg_len(results); i++)
         rc = read_result(run, cfg_at(results, i));
+    if (rc == 0)
+        rc = read_wrong(run, cfg_get(cfg_get(root, "out_of_bounds"), "count"));
     if (rc == 0)
         rc = ncclog_run_end(run, s, file, hints);
     ncclog_run_release(run);

@@ -162,6 +162,13 @@ static bool is_reduction(const char *w)
            w[strspn(w, "abcdefghijklmnopqrstuvwxyz")] == '\0';
 }
 
+/* Values that came out wrong, of a word of such a column. */
+static double wrong_of(const char *word)
+{
+    double n = is_number(word) ? strtod(word, NULL) : 0;
+    return n > 0 ? n : 0;
+}
+
 /* Time, bandwidths and check from the numbers on; false where they are not there. */
 static bool take_numbers(struct ncclog_row *row, char **at, int n)
 {
@@ -176,6 +183,7 @@ static bool take_numbers(struct ncclog_row *row, char **at, int n)
     row->bus = strtod(from[2], NULL);
     row->checked = !is_absent(at[3]);
     row->in_place_checked = n < 8 || !is_absent(at[7]);
+    row->n_wrong = wrong_of(at[3]) + (n < 8 ? 0 : wrong_of(at[7]));
     return true;
 }
 
@@ -214,6 +222,8 @@ static bool read_row(struct ncclog_row *row, char **words, int n,
         row->size_B > size_max_B || row->count_B > size_max_B)
         return false;
     row->has_root = root && is_whole(words[at]);
+    if (!columns->has_wrong)
+        row->n_wrong = 0; /* in old programs the error of the values */
     return row->size_B == 0 || ncclog_row_unit_s(row, &base_B) >= 0;
 }
 
@@ -299,6 +309,7 @@ static bool read_header(struct ncclog_columns *columns, char **words, int n)
         .has_root = find(words, n, "root") >= 0,
         .host_times = find(words, n, "cputime") >= 0,
         .milliseconds = find(words, n, "bytes") >= 0,
+        .has_wrong = find(words, n, "#wrong") >= 0,
     };
     return true;
 }
@@ -315,6 +326,9 @@ struct ncclog_line ncclog_line_read(char *text, const struct ncclog_columns *col
     line.n_ranks =
         number_after(words, n, "nranks", number_after(words, n, "nRanks", 0));
     line.n_nodes = number_after(words, n, "nNodes", 0);
+    int bounds = find(words, n, "bounds"); /* "# Out of bounds values : 3 FAILED" */
+    if (bounds >= 0 && bounds + 1 < n && strcmp(words[bounds + 1], "values") == 0)
+        line.n_wrong = number_after(words + bounds, n - bounds, ":", 0);
     if (row >= 0) {
         bool good = read_row(&line.row, words + row, n - row, columns);
         line.kind = good ? NCCLOG_ROW : NCCLOG_CUT;

@@ -21,6 +21,7 @@ enum ncclog_kind {
 /* The columns that a header names. */
 struct ncclog_columns {
     bool known, has_root, host_times, milliseconds;
+    bool has_wrong; /* values that came out wrong are counted */
 };
 
 struct ncclog_row {
@@ -29,6 +30,7 @@ struct ncclog_row {
     bool reduces;           /* there is an operation such as "sum" */
     bool has_root;          /* a rank is named as root */
     bool in_place_checked, checked;
+    double n_wrong; /* values that came out wrong */
     int64_t line;
 };
 
@@ -36,6 +38,7 @@ struct ncclog_line {
     enum ncclog_kind kind;
     int op;                        /* whose program the line names; NCCLOG_OP_NONE */
     int64_t n_ranks, n_nodes;      /* of a communicator, as NCCL says; 0 */
+    int64_t n_wrong;               /* values out of bounds, as a run ends; 0 */
     struct ncclog_columns columns; /* NCCLOG_HEADER */
     int64_t rank, group;           /* NCCLOG_RANK */
     const char *host, *device;     /* the same; within the text; NULL */

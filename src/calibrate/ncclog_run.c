@@ -288,6 +288,21 @@ static void warn_cut(const struct ncclog_run *run, struct samples *s, const char
                   (int64_t)run->n_cut);
 }
 
+/* The first row of wrong values, or the line of the run that counts them. */
+static void warn_wrong(const struct ncclog_run *run, struct samples *s,
+                       const char *file)
+{
+    int64_t line = run->wrong_line;
+    for (int64_t i = run->rows.n - 1; i >= 0; i--)
+        if (run->rows.v[i].n_wrong > 0)
+            line = run->rows.v[i].line;
+    if (line)
+        diags_add(&s->loader->diags,
+                  diag_at_line(DIAG_WARNING, DIAG_UNSURE, file, line),
+                  "values came out wrong: what made them wrong may have changed the "
+                  "times, too");
+}
+
 static int take_rows(const struct parse_context *r, const struct ncclog_run *run,
                      struct samples *s)
 {
@@ -357,6 +372,7 @@ static int hand_over(struct ncclog_run *run, struct samples *s, const char *file
     if (wanted <= 0)
         return wanted;
     note(&r, s, run->rows.n);
+    warn_wrong(run, s, file);
     return take_rows(&r, run, s);
 }
 

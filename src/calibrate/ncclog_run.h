@@ -20,6 +20,7 @@ struct ncclog_run {
     const char *device; /* of the first rank; NULL */
     struct ncclog_columns columns;
     int64_t n_cut, cut_line; /* rows that are not whole, and the first of them */
+    int64_t wrong_line;      /* that says that values came out wrong; 0: none */
     VEC(struct ncclog_row) rows;
 };
 

@@ -1,13 +1,20 @@
 /* The output of smsim-measure: {"format": "smsim-measure", "version": 1, "devices":
- * [...], "rows": [{"kind": "gemm", ...}, ...]}. Rows of kinds not known here are of
- * newer programs, or of no use for fits (a step's operators), and are passed over. */
+ * [...], "rows": [{"kind": "gemm", ...}, ...]}. Rows that no fit takes are passed over:
+ * a step's operators, which `validate --measured` reads. What else is left out is
+ * warned of. */
 #include "calibrate/samples.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { VERSION = 1 };
 
 static const double size_max = 1e15;
+
+/* How the operands of a product lie: all are fitted alike. */
+static const struct name_value layout_names[] = {
+    { "TN", 0 }, { "NN", 1 }, { "NT", 2 }, { NULL, 0 }
+};
 
 static int get_size(struct cfg row, const char *key, int64_t *v)
 {
@@ -32,6 +39,10 @@ static int get_flag(struct cfg row, const char *key, bool *v)
 static int read_gemm(struct samples *s, struct cfg row)
 {
     struct sample_kernel k = { 0 };
+    int layout;
+    if (cfg_present(cfg_get(row, "layout")) &&
+        cfg_enum(cfg_get(row, "layout"), layout_names, &layout))
+        return -1;
     if (get_dtype(row, &k.dtype) || get_size(row, "m", &k.m) ||
         get_size(row, "n", &k.n) || get_size(row, "k", &k.k) ||
         get_size(row, "batch", &k.batch) ||
@@ -112,7 +123,35 @@ static const struct {
     { "link", read_link }, { "clock", read_clock }, { "collective", read_collective },
 };
 
-static int read_row(struct samples *s, struct cfg row)
+/* Kinds that no fit takes. */
+static const char *const kinds_elsewhere[] = { "step", "pytorch_step", "operator",
+                                               "launch", "section" };
+
+/* Rows that are left out for one reason, and the first of them. */
+struct left_out {
+    int64_t n;
+    struct cfg first;
+};
+
+struct left_outs {
+    struct left_out unknown, unlisted;
+};
+
+static void leave_out(struct left_out *l, struct cfg at)
+{
+    if (!l->n++)
+        l->first = at;
+}
+
+static bool is_kind_elsewhere(const char *kind)
+{
+    for (size_t i = 0; i < sizeof(kinds_elsewhere) / sizeof(kinds_elsewhere[0]); i++)
+        if (strcmp(kind, kinds_elsewhere[i]) == 0)
+            return true;
+    return false;
+}
+
+static int read_row(struct samples *s, struct cfg row, struct left_outs *out)
 {
     const char *kind;
     if (!cfg_is_object(row))
@@ -126,6 +165,8 @@ static int read_row(struct samples *s, struct cfg row)
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(kind, kinds[i].kind) == 0)
             return kinds[i].read(s, row);
+    if (!is_kind_elsewhere(kind))
+        leave_out(&out->unknown, cfg_get(row, "kind"));
     return 0;
 }
 
@@ -169,22 +210,28 @@ static int read_head(struct samples *s, struct cfg root)
     return 0;
 }
 
-int samples_load_measure(struct samples *s, struct cfg root)
+/* The devices of the file: how many it lists, and of which rows are wanted. */
+struct devices {
+    int64_t n;
+    bool wanted[64];
+};
+
+static int read_devices(struct samples *s, struct cfg list, struct devices *d)
 {
-    struct cfg devices = cfg_get(root, "devices"), rows = cfg_get(root, "rows");
-    bool wanted[64] = { false };
-    if (read_head(s, root))
-        return -1;
-    if (!cfg_is_array(devices) || !cfg_is_array(rows))
-        return cfg_error(cfg_is_array(devices) ? rows : devices, DIAG_WRONG_TYPE,
-                         "is not a list");
-    for (int64_t i = 0; i < cfg_len(devices) && i < 64; i++) {
-        int rc = read_device(s, cfg_at(devices, i),
+    *d = (struct devices) { .n = cfg_len(list) < 64 ? cfg_len(list) : 64 };
+    for (int64_t i = 0; i < d->n; i++) {
+        int rc = read_device(s, cfg_at(list, i),
                              s->files.n ? s->files.v[s->files.n - 1] : s->file);
         if (rc < 0)
             return -1;
-        wanted[i] = rc > 0;
+        d->wanted[i] = rc > 0;
     }
+    return 0;
+}
+
+static int read_rows(struct samples *s, struct cfg rows, const struct devices *d,
+                     struct left_outs *out)
+{
     int rc = 0;
     for (int64_t i = 0; i < cfg_len(rows); i++) {
         struct cfg row = cfg_at(rows, i);
@@ -192,8 +239,51 @@ int samples_load_measure(struct samples *s, struct cfg root)
         if (cfg_present(cfg_get(row, "device")) &&
             cfg_int(cfg_get(row, "device"), &device, 0, 63))
             rc = -1;
-        else if (wanted[device] && read_row(s, row))
+        else if (device >= d->n)
+            leave_out(&out->unlisted, cfg_get(row, "device"));
+        else if (d->wanted[device] && read_row(s, row, out))
             rc = -1;
     }
+    return rc;
+}
+
+/* The program writes what it has so far after each section. */
+static int warn_of_missing(struct cfg complete)
+{
+    bool is_complete = true;
+    if (cfg_present(complete) && cfg_bool(complete, &is_complete))
+        return -1;
+    if (!is_complete)
+        cfg_warn(complete, DIAG_NO_DATA,
+                 "smsim-measure did not end: what it had not measured yet is missing");
+    return 0;
+}
+
+static void warn_of_left_out(const struct left_outs *out)
+{
+    if (out->unknown.n)
+        cfg_warn(out->unknown.first, DIAG_LEFT_OUT,
+                 "is no kind of row that is known here: rows left out, %" PRId64,
+                 out->unknown.n);
+    if (out->unlisted.n)
+        cfg_warn(out->unlisted.first, DIAG_LEFT_OUT,
+                 "is no device that \"devices\" lists: rows left out, %" PRId64,
+                 out->unlisted.n);
+}
+
+int samples_load_measure(struct samples *s, struct cfg root)
+{
+    struct cfg devices = cfg_get(root, "devices"), rows = cfg_get(root, "rows");
+    struct devices known;
+    struct left_outs out = { 0 };
+    if (read_head(s, root))
+        return -1;
+    if (!cfg_is_array(devices) || !cfg_is_array(rows))
+        return cfg_error(cfg_is_array(devices) ? rows : devices, DIAG_WRONG_TYPE,
+                         "is not a list");
+    if (warn_of_missing(cfg_get(root, "complete")) || read_devices(s, devices, &known))
+        return -1;
+    int rc = read_rows(s, rows, &known, &out);
+    warn_of_left_out(&out);
     return rc;
 }
