@@ -131,7 +131,7 @@ static int read_field(struct sweep *s, struct cfg axis, const struct axis_raw *r
     return read_labels(s, f, raw->labels);
 }
 
-static int read_zip(struct sweep *s, struct cfg axis, const struct axis_raw *raw)
+static int read_zip(struct sweep *s, const struct axis_raw *raw)
 {
     if (raw->path || cfg_present(raw->values) || cfg_present(raw->from))
         return cfg_error(
@@ -154,7 +154,6 @@ static int read_zip(struct sweep *s, struct cfg axis, const struct axis_raw *raw
         else if (read_field(s, c, &part))
             rc = -1;
     }
-    (void)axis;
     return rc;
 }
 
@@ -168,9 +167,12 @@ static int read_axis(struct sweep *s, struct cfg axis)
         return cfg_error(axis, DIAG_OUT_OF_RANGE,
                          "is beyond the %d axes that a sweep may have", SWEEP_AXES_MAX);
     s->axes[s->n_axes] = 0;
+    int32_t before = s->n_fields;
     int rc = cfg_read(axis, axis_fields, &raw);
     if (rc == 0)
-        rc = cfg_present(raw.zip) ? read_zip(s, axis, &raw) : read_field(s, axis, &raw);
+        rc = cfg_present(raw.zip) ? read_zip(s, &raw) : read_field(s, axis, &raw);
+    if (rc == 0)
+        sweep_axis_warn_equal(axis, s->n_fields - before);
     s->n_axes++;
     return rc;
 }

@@ -110,6 +110,9 @@ void sweep_digits(const struct sweep *s, int64_t point, int64_t digits[SWEEP_AXE
 json_t *sweep_axis_values(struct cfg axis, struct cfg values, struct cfg from,
                           struct cfg to, struct cfg step, struct cfg factor);
 
+/* Warns of places at which all n fields of an axis have the values of an earlier place. */
+void sweep_axis_warn_equal(struct cfg axis, int64_t n_fields);
+
 /* Reads a list of comparisons (absent: none). */
 int sweep_wheres_read(struct sweep_wheres *w, const struct sweep *s, struct cfg list);
 

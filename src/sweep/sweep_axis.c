@@ -1,6 +1,9 @@
 /* The values of an axis: a list, or a range by steps or factors. */
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "sweep/sweep.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,4 +143,79 @@ json_t *sweep_axis_values(struct cfg axis, struct cfg values, struct cfg from,
             return NULL;
     }
     return json_incref(values.json);
+}
+
+/* Equal values --------------------------------------------------------------------- */
+
+/* What an axis sets at one of its places, as text. */
+struct place {
+    char *text;
+    int64_t at;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    int c = strcmp(x->text, y->text);
+    return c ? c : (x->at > y->at) - (x->at < y->at);
+}
+
+/* 8 and 8.0 are one number. */
+static void add_value(struct strbuf *text, const json_t *value)
+{
+    char *dumped = NULL;
+    if (json_is_number(value))
+        strbuf_printf(text, "%.17g\n", json_number_value(value));
+    else
+        dumped = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+    if (dumped)
+        strbuf_printf(text, "%s\n", dumped);
+    free(dumped);
+}
+
+/* The places of an axis whose fields have these lists of n values, equal ones together;
+ * to be freed, as is each text. */
+static struct place *sorted_places(json_t *const *lists, int64_t n_lists, int64_t n)
+{
+    struct place *places = xcalloc((size_t)n, sizeof(*places));
+    for (int64_t i = 0; i < n; i++) {
+        struct strbuf text;
+        strbuf_init(&text);
+        for (int64_t k = 0; k < n_lists; k++)
+            add_value(&text, json_array_get(lists[k], (size_t)i));
+        places[i] = (struct place) { text.s, i };
+    }
+    qsort(places, (size_t)n, sizeof(*places), compare_places);
+    return places;
+}
+
+/* The values of an axis' k-th field as they are listed; absent for a range, whose
+ * values differ. */
+static struct cfg listed(struct cfg axis, int64_t k)
+{
+    struct cfg zip = cfg_get(axis, "zip");
+    return cfg_get(cfg_present(zip) ? cfg_at(zip, k) : axis, "values");
+}
+
+void sweep_axis_warn_equal(struct cfg axis, int64_t n_fields)
+{
+    json_t *lists[SWEEP_FIELDS_MAX];
+    int64_t n = cfg_len(listed(axis, 0)), n_equal = 0, first = n;
+    for (int64_t k = 0; k < n_fields; k++)
+        if (!(lists[k] = listed(axis, k).json))
+            return;
+    struct place *places = sorted_places(lists, n_fields, n);
+    for (int64_t i = 1; i < n; i++)
+        if (strcmp(places[i].text, places[i - 1].text) == 0) {
+            first = places[i].at < first ? places[i].at : first;
+            n_equal++;
+        }
+    if (n_equal)
+        cfg_warn(cfg_at(listed(axis, 0), first), DIAG_WITHOUT_EFFECT,
+                 "equals an earlier value of the axis, and its points are simulated "
+                 "again: such values, %" PRId64 " (leave them out)",
+                 n_equal);
+    for (int64_t i = 0; i < n; i++)
+        free(places[i].text);
+    free(places);
 }
