@@ -260,6 +260,25 @@ static void mark_linears(struct build *b)
             split_columns(&b->linears[i], s);
 }
 
+struct part_linear {
+    enum module part;
+    int64_t rows, k, n, batch;
+    bool bias, owned;
+    enum dtype dtype;
+};
+
+static void put_linears(struct build *b, const struct part_linear *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        b->linears[rows[i].part] = (struct linear) { .rows = rows[i].rows,
+                                                     .k = rows[i].k,
+                                                     .n = rows[i].n,
+                                                     .batch = rows[i].batch,
+                                                     .bias = rows[i].bias,
+                                                     .owned = rows[i].owned,
+                                                     .dtype = rows[i].dtype };
+}
+
 /* Gemma 3n: inputs of layers, streams and the thin products next to attention. */
 static void set_stream_linears(struct build *b, int64_t tokens, enum dtype layer,
                                enum dtype head)
@@ -267,90 +286,90 @@ static void set_stream_linears(struct build *b, int64_t tokens, enum dtype layer
     const struct model *m = b->m;
     int64_t h = m->hidden, columns = m->layer_inputs.columns, thin = m->altup.laurel,
             others = m->altup.inputs > 0 ? m->altup.inputs - 1 : 0;
-    const struct {
-        enum module part;
-        int64_t rows, k, n, batch;
-        enum dtype dtype;
-    } of[] = {
-        { MODULE_LAYER_GATE, tokens, h, columns, 1, layer },
-        { MODULE_LAYER_OUT, tokens, columns, h, 1, layer },
-        { MODULE_LAYER_PROJECT, tokens, h, columns * m->layers, 1, head },
-        { MODULE_LAUREL_LEFT, tokens, h, thin, 1, layer },
-        { MODULE_LAUREL_RIGHT, tokens, thin, h, 1, layer },
-        { MODULE_ALTUP_IN, tokens * others, h, h, others, head },
-        { MODULE_ALTUP_OUT, tokens * others, h, h, others, head },
+    const struct part_linear rows[] = {
+        { MODULE_LAYER_GATE, tokens, h, columns, 1, false, true, layer },
+        { MODULE_LAYER_OUT, tokens, columns, h, 1, false, true, layer },
+        { MODULE_LAYER_PROJECT, tokens, h, columns * m->layers, 1, false, true, head },
+        { MODULE_LAUREL_LEFT, tokens, h, thin, 1, false, true, layer },
+        { MODULE_LAUREL_RIGHT, tokens, thin, h, 1, false, true, layer },
+        { MODULE_ALTUP_IN, tokens * others, h, h, others, false, true, head },
+        { MODULE_ALTUP_OUT, tokens * others, h, h, others, false, true, head },
     };
-    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
-        b->linears[of[i].part] = (struct linear) { .rows = of[i].rows,
-                                                   .k = of[i].k,
-                                                   .n = of[i].n,
-                                                   .batch = of[i].batch,
-                                                   .owned = true,
-                                                   .dtype = of[i].dtype };
+    put_linears(b, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+static void set_attention_linears(struct build *b, int64_t tokens, enum dtype layer)
+{
+    const struct model *m = b->m;
+    const struct model_attention *a = &m->attention;
+    const struct op_settings *s = b->s;
+    int64_t h = m->hidden, degree = b->shares[OP_ATTENTION].degree;
+    int64_t q = a->q_width / degree, kv = op_keys_width(m, s) / degree;
+    int64_t made = model_context_width(m) / degree, gate = a->gated ? made : 0;
+    int64_t up =
+        a->heads / degree * (a->head_dim - a->latent_rope + model_value_dim(m));
+    int64_t down = s->sequence_parallel ? tokens / degree : tokens;
+    int64_t from = a->latent_q ? a->latent_q : h;
+    const struct part_linear rows[] = {
+        { MODULE_QKV, tokens, h, q + gate + 2 * kv, 1, a->qkv_bias, true, layer },
+        { MODULE_QUERY, tokens, from, q + gate, 1, a->qkv_bias, true, layer },
+        { MODULE_KEY, tokens, h, kv, 1, a->qkv_bias, true, layer },
+        { MODULE_VALUE, tokens, h, kv, 1, a->qkv_bias, true, layer },
+        { MODULE_QUERY_DOWN, down, h, a->latent_q, 1, false, true, layer },
+        { MODULE_KV_DOWN, down, h, a->latent_kv + a->latent_rope, 1, false, true,
+          layer },
+        { MODULE_KV_UP, tokens, a->latent_kv, up, 1, false, true, layer },
+        { MODULE_INDEX_QUERY, tokens, from, a->index_heads * a->index_dim, 1, false,
+          true, layer },
+        { MODULE_INDEX_KEY, tokens, h, a->index_dim + a->index_heads, 1, false, true,
+          layer },
+        { MODULE_PLACE_KEY, build_place_rows(b), h, q, 1, false, a->place_products,
+          layer },
+        { MODULE_PLACE_QUERY, build_place_rows(b), h, q, 1, a->place_products,
+          a->place_products, layer },
+        { MODULE_OUT, tokens, made, h, 1, a->out_bias, true, layer },
+    };
+    put_linears(b, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+/* The MLP, its experts and what routes to them. */
+static void set_mlp_linears(struct build *b, enum dtype layer, enum dtype head)
+{
+    const struct model_mlp *p = &b->m->mlp;
+    const struct op_settings *s = b->s;
+    const struct share *mlp = &b->shares[OP_MLP];
+    int64_t h = b->m->hidden, shared = p->shared_width / mlp->degree;
+    int64_t folded = op_expert_rows_over(s, b->m);
+    int64_t f = p->width / (mlp->degree / folded),
+            routed = build_dealt(op_tokens(s), mlp->tokens_over),
+            own = folded > 1 ? routed / mlp->degree : routed;
+    int64_t columns = model_expert_columns(b->m);
+    int64_t all = p->experts > 0 ? p->experts : 1;
+    int64_t experts = all / (s->expert > 1 && p->experts > 0 ? s->expert : 1);
+    int64_t inside =
+        (int64_t)ceil((double)(routed / folded) * op_experts_each(b->m, s));
+    const struct part_linear rows[] = {
+        { MODULE_GATE, inside, columns, f, experts, p->bias, true, layer },
+        { MODULE_UP, inside, columns, f, experts, p->bias, true, layer },
+        { MODULE_DOWN, inside, f, columns, experts, p->bias, true, layer },
+        { MODULE_ROUTER, own, h, all, 1, p->router_bias, true, head },
+        { MODULE_SHARED_GATE, routed, h, shared, 1, p->bias, true, layer },
+        { MODULE_SHARED_UP, routed, h, shared, 1, p->bias, true, layer },
+        { MODULE_SHARED_DOWN, routed, shared, h, 1, p->bias, true, layer },
+        { MODULE_SHARED_SCALE, own, h, 1, 1, false, true, head },
+        { MODULE_EXPERTS_IN, own, h, columns, 1, false, true, layer },
+        { MODULE_EXPERTS_OUT, own, columns, h, 1, false, true, layer },
+    };
+    put_linears(b, rows, sizeof(rows) / sizeof(rows[0]));
 }
 
 static void set_linears(struct build *b, int64_t vocab)
 {
-    const struct model *m = b->m;
-    const struct op_settings *s = b->s;
-    const struct share *attention = &b->shares[OP_ATTENTION], *mlp = &b->shares[OP_MLP];
-    int64_t h = m->hidden, tokens = build_dealt(op_tokens(s), attention->tokens_over);
-    int64_t q = m->attention.q_width / attention->degree,
-            kv = op_keys_width(m, s) / attention->degree;
-    int64_t made = model_context_width(m) / attention->degree;
-    int64_t gate = m->attention.gated ? made : 0;
-    int64_t up =
-        m->attention.heads / attention->degree *
-        (m->attention.head_dim - m->attention.latent_rope + model_value_dim(m));
-    int64_t down = s->sequence_parallel ? tokens / attention->degree : tokens;
-    int64_t shared = m->mlp.shared_width / mlp->degree;
-    int64_t folded = op_expert_rows_over(s, m);
-    int64_t f = m->mlp.width / (mlp->degree / folded),
-            routed = build_dealt(op_tokens(s), mlp->tokens_over),
-            own = folded > 1 ? routed / mlp->degree : routed;
-    int64_t columns = model_expert_columns(m);
-    int64_t all = m->mlp.experts > 0 ? m->mlp.experts : 1;
-    int64_t experts = all / (s->expert > 1 && m->mlp.experts > 0 ? s->expert : 1);
-    int64_t inside = (int64_t)ceil((double)(routed / folded) * op_experts_each(m, s));
-    enum dtype layer = op_compute_dtype(s->precision);
+    int64_t tokens = build_dealt(op_tokens(b->s), b->shares[OP_ATTENTION].tokens_over);
+    enum dtype layer = op_compute_dtype(b->s->precision);
     enum dtype head = dtype_is_quantized(layer) ? DTYPE_BF16 : layer;
-    /* rows, k, n, batch; bias; owned; dtype */
-    const struct linear rows[] = {
-        [MODULE_QKV] = { tokens, h, q + gate + 2 * kv, 1, m->attention.qkv_bias, true,
-                         layer },
-        [MODULE_QUERY] = { tokens, m->attention.latent_q ? m->attention.latent_q : h,
-                           q + gate, 1, m->attention.qkv_bias, true, layer },
-        [MODULE_KEY] = { tokens, h, kv, 1, m->attention.qkv_bias, true, layer },
-        [MODULE_VALUE] = { tokens, h, kv, 1, m->attention.qkv_bias, true, layer },
-        [MODULE_QUERY_DOWN] = { down, h, m->attention.latent_q, 1, false, true, layer },
-        [MODULE_KV_DOWN] = { down, h, m->attention.latent_kv + m->attention.latent_rope,
-                             1, false, true, layer },
-        [MODULE_KV_UP] = { tokens, m->attention.latent_kv, up, 1, false, true, layer },
-        [MODULE_INDEX_QUERY] = { tokens,
-                                 m->attention.latent_q ? m->attention.latent_q : h,
-                                 m->attention.index_heads * m->attention.index_dim, 1,
-                                 false, true, layer },
-        [MODULE_INDEX_KEY] = { tokens, h,
-                               m->attention.index_dim + m->attention.index_heads, 1,
-                               false, true, layer },
-        [MODULE_PLACE_KEY] = { build_place_rows(b), h, q, 1, false,
-                               m->attention.place_products, layer },
-        [MODULE_PLACE_QUERY] = { build_place_rows(b), h, q, 1,
-                                 m->attention.place_products,
-                                 m->attention.place_products, layer },
-        [MODULE_OUT] = { tokens, made, h, 1, m->attention.out_bias, true, layer },
-        [MODULE_GATE] = { inside, columns, f, experts, m->mlp.bias, true, layer },
-        [MODULE_UP] = { inside, columns, f, experts, m->mlp.bias, true, layer },
-        [MODULE_DOWN] = { inside, f, columns, experts, m->mlp.bias, true, layer },
-        [MODULE_ROUTER] = { own, h, all, 1, m->mlp.router_bias, true, head },
-        [MODULE_SHARED_GATE] = { routed, h, shared, 1, m->mlp.bias, true, layer },
-        [MODULE_SHARED_UP] = { routed, h, shared, 1, m->mlp.bias, true, layer },
-        [MODULE_SHARED_DOWN] = { routed, shared, h, 1, m->mlp.bias, true, layer },
-        [MODULE_SHARED_SCALE] = { own, h, 1, 1, false, true, head },
-        [MODULE_EXPERTS_IN] = { own, h, columns, 1, false, true, layer },
-        [MODULE_EXPERTS_OUT] = { own, columns, h, 1, false, true, layer },
-    };
-    memcpy(b->linears, rows, sizeof(rows));
+    set_attention_linears(b, tokens, layer);
+    set_mlp_linears(b, layer, head);
     build_state_linears(b, tokens, layer);
     set_stream_linears(b, tokens, layer, head);
     set_end_linears(b, vocab, tokens, head);
