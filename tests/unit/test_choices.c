@@ -75,6 +75,39 @@ static void test_fit(void)
     arena_release(&arena);
 }
 
+/* Two rows a source, off by 10 and by 30 %, on either side: whatever its effect between
+ * these is, the rests have a median of 0.1. The width is where the equations of EM (see
+ * choices.h) stand still. */
+static void test_few(void)
+{
+    struct arena arena;
+    struct choices_rows rows;
+    arena_init(&arena);
+    choices_rows_init(&rows, &arena);
+    for (int32_t s = 0; s < 6; s++) {
+        VEC_PUSH(&rows.sources, "made");
+        for (int32_t i = 0; i < 2; i++) {
+            struct choices_row r = { .source = s, .job = s, .has_time = true };
+            r.plan = plan_of((uint64_t)i, 1);
+            r.plan.usual = 1;
+            r.error = s % 2 ? 0.1 + 0.2 * i : -0.1 - 0.2 * i;
+            VEC_PUSH(&rows.list, r);
+        }
+    }
+    struct risk_widths w = choices_fit(&rows, -1);
+    double variance = w.resource[RESOURCE_PRODUCTS] * w.resource[RESOURCE_PRODUCTS];
+    double sure = 2 / (0.1 * 1.4826 * 0.1 * 1.4826), effect = 0, weight = 0, rest = 0;
+    for (int i = 0; i < 100; i++) {
+        weight = (RISK_FREEDOM + 1) / (RISK_FREEDOM + effect * effect / variance);
+        rest = 1 / (sure + weight / variance);
+        effect = sure * 0.2 * rest;
+    }
+    CU_ASSERT_DOUBLE_EQUAL(weight * (effect * effect + rest), variance, 1e-4);
+    CU_ASSERT_DOUBLE_EQUAL(w.resource[RESOURCE_PRODUCTS], 0.176, 0.002);
+    choices_rows_release(&rows);
+    arena_release(&arena);
+}
+
 /* Probabilities by the law that made the rows beat both a sure and an ignorant guess,
  * and what is left out has no part in the widths. */
 static void test_scores(void)
@@ -179,6 +212,7 @@ void test_choices_register(void)
 {
     CU_pSuite suite = CU_add_suite("choices", NULL, NULL);
     CU_add_test(suite, "widths are found again in rows made with them", test_fit);
+    CU_add_test(suite, "sources of two rows", test_few);
     CU_add_test(suite, "scores of probabilities", test_scores);
     CU_add_test(suite, "memory, by runs that failed", test_censored);
     CU_add_test(suite, "intervals of shares", test_bounds);
