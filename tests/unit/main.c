@@ -24,7 +24,7 @@
     X(calibrate) X(samples) X(logs) X(training_logs) X(log_lines) X(kineto) X(events) X(nsight) X(trace_fit) X(pilot) X(compare) \
     X(input) X(job) X(uncertainty) \
     X(expr) X(mapping) X(cases) X(stats) X(rivals) X(trust) X(choices) \
-    X(report) X(same) X(serve) X(bounded) X(watch) X(draw) X(svg) X(written) X(trace) X(chakra) X(replay) X(sweep) X(sweep_journal) X(space) X(search_rules) X(plan) X(plan_order) X(risk) X(difference) X(doctor) X(bandwidth) X(emit) X(lib) X(smp_script)
+    X(report) X(same) X(serve) X(bounded) X(watch) X(draw) X(svg) X(written) X(trace) X(chakra) X(replay) X(sweep) X(sweep_journal) X(sweep_hub) X(space) X(search_rules) X(plan) X(plan_order) X(risk) X(difference) X(doctor) X(bandwidth) X(emit) X(lib) X(smp_script)
 /* clang-format on */
 
 #define DECLARE(name) void test_##name##_register(void);
