@@ -177,10 +177,38 @@ static void test_full_allocator(void)
     free(a);
 }
 
+/* A program that calls functions of very many modules that are not there, and adds a
+ * folder to where they are searched for. */
+static void test_many_modules(void)
+{
+    enum { CALLS = 3000 };
+    const char *smsim = getenv("SMSIM");
+    bool sanitized = sample_every() > 1; /* whose shadow is larger than the limit */
+    char dir[] = "/tmp/smsim-bounded-XXXXXX", command[400];
+    struct err err = { 0 };
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+    snprintf(command, sizeof(command), "%s/train.py", dir);
+    FILE *out = fopen(command, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fprintf(out, "import sys\nsys.path.append('../src')\n");
+    for (int i = 0; i < CALLS; i++)
+        fprintf(out, "import module%d\nvalue%d = module%d.get_config(%d)\n", i, i, i,
+                i);
+    fclose(out);
+    snprintf(command, sizeof(command),
+             "%s%s simulate %s/train.py --set /cluster/instance=p4d.24xlarge "
+             ">%s/out 2>&1; rc=$?; rm -rf %s; exit $rc",
+             sanitized ? "" : "ulimit -v 400000; ", smsim ? smsim : "build/smsim", dir,
+             dir, dir);
+    const char *const argv[] = { "/bin/sh", "-c", command, NULL };
+    CU_ASSERT_EQUAL(child_run(argv, 60, &err), 3);
+}
+
 void test_bounded_register(void)
 {
     CU_pSuite suite = CU_add_suite("bounded", NULL, NULL);
     CU_add_test(suite, "extreme values", test_extremes);
     CU_add_test(suite, "large documents", test_documents);
     CU_add_test(suite, "a full allocator", test_full_allocator);
+    CU_add_test(suite, "a program of many modules", test_many_modules);
 }

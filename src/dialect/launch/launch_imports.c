@@ -57,23 +57,27 @@ static const char *joined_folder(struct arena *arena, const char **s)
 }
 
 /* A module in a folder that the program adds to sys.path: one that it names, or, as it
- * is made of __file__ most often, one above. */
+ * is made of __file__ most often, one above. Asked for each of many modules, so the
+ * program's text is not kept. */
 static const char *find_added(struct arena *arena, const struct launch_imports *m,
                               const char *name)
 {
-    const char *program = m->program ? m->program : launch_last_part(m->l->where),
-               *s = launch_program_text(m->l, arena, program), *path = NULL;
+    const char *program = m->program ? m->program : launch_last_part(m->l->where);
+    struct arena of_text;
+    arena_init(&of_text);
+    const char *s = launch_program_text(m->l, &of_text, program), *path = NULL;
     bool any = false;
     while (s && !path && (s = strstr(s, "sys.path.")) != NULL) {
         s += strlen("sys.path.");
         if (strncmp(s, "append", 6) != 0 && strncmp(s, "insert", 6) != 0)
             continue;
         any = true;
-        const char *folder = joined_folder(arena, &s);
+        const char *folder = joined_folder(&of_text, &s);
         if (*folder)
             path = source_files_next_to(arena, m->l->where,
-                                        arena_printf(arena, "%s%s", folder, name));
+                                        arena_printf(&of_text, "%s%s", folder, name));
     }
+    arena_release(&of_text);
     return path || !any ? path : source_files_next_to(arena, m->l->where, name);
 }
 
