@@ -339,8 +339,8 @@ static double nvls_alone_late_GBps(const struct nccl_case *c)
     const double *speed = nvls_speeds(c), *first = speed;
     double n = (double)c->n_ranks, heads = nccl_nvls_heads(n);
     double links = nvls_links_GBps(c);
-    while (*speed > 0 && ((heads + 1) * *speed > links ||
-                          heads * *speed > links * n / (n - 1)))
+    while (*speed > 0 &&
+           ((heads + 1) * *speed > links || heads * *speed > links * n / (n - 1)))
         speed++;
     double share = *speed;
     while (speed > first && *speed < 2 * share)

@@ -313,9 +313,10 @@ static const struct reading programs[] = {
 static const struct reading swift[] = {
     /* one process, LoRA, 16 sequences a step: all by default */
     { "a.sh", "CUDA_VISIBLE_DEVICES=0 swift sft --model gpt2-xl --max_length 512\n",
-      SWIFT_TREE("1,\"gpus_per_instance\":1", "",
-                 "\"gradient_accumulation_steps\":16," SWIFT_LORA(
-                     "8") "\"micro_batch_size\":1,\"precision\":\"amp_bf16\","),
+      SWIFT_TREE(
+          "1,\"gpus_per_instance\":1", "",
+          "\"gradient_accumulation_steps\":16,\"gradient_clipping\":1.0," SWIFT_LORA(
+              "8") "\"micro_batch_size\":1,\"precision\":\"amp_bf16\","),
       NULL },
     { "a.sh",
       "NNODES=2 NPROC_PER_NODE=8 swift sft --model gpt2-xl --tuner_type full \\\n"
@@ -335,7 +336,8 @@ static const struct reading swift[] = {
       "NPROC_PER_NODE=4 swift sft --model gpt2-xl --train_type full --max_length 512 "
       "--per_device_train_batch_size 8 --sequence_parallel_size 2\n",
       SWIFT_TREE("1,\"gpus_per_instance\":4", "\"parallelism\":{\"context\":2},",
-                 "\"gradient_accumulation_steps\":1,\"master_weights\":false,"
+                 "\"gradient_accumulation_steps\":1,\"gradient_clipping\":1.0,\"master_"
+                 "weights\":false,"
                  "\"micro_batch_size\":8,\"precision\":\"bf16\","),
       NULL },
     { "a.sh",
@@ -345,7 +347,8 @@ static const struct reading swift[] = {
       SWIFT_TREE("1,\"gpus_per_instance\":8",
                  "\"parallelism\":{\"library\":\"fsdp\",\"sharding\":{\"strategy\":"
                  "\"full\"}},",
-                 "\"gradient_accumulation_steps\":1,\"micro_batch_size\":1,"
+                 "\"gradient_accumulation_steps\":1,\"gradient_clipping\":1.0,\"micro_"
+                 "batch_size\":1,"
                  "\"precision\":\"bf16\","),
       NULL },
     /* layers over several GPUs of one process */
@@ -353,21 +356,24 @@ static const struct reading swift[] = {
       "CUDA_VISIBLE_DEVICES=0,1 swift sft --model gpt2-xl --tuner_type full "
       "--gradient_accumulation_steps 1 --max_length 512\n",
       SWIFT_TREE("1", "",
-                 "\"gradient_accumulation_steps\":1,\"master_weights\":false,"
+                 "\"gradient_accumulation_steps\":1,\"gradient_clipping\":1.0,\"master_"
+                 "weights\":false,"
                  "\"micro_batch_size\":1,\"precision\":\"bf16\","),
       "one process puts its layers on several GPUs" },
     { "swift.yaml",
       "model: gpt2-xl\ntuner_type: lora\nlora_rank: 16\nmax_length: 512\n"
       "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\n",
       "{\"cluster\":{},\"model\":\"gpt2-xl\",\"training\":{\"activation_"
-      "checkpointing\":\"full\",\"gradient_accumulation_steps\":4," SWIFT_LORA(
+      "checkpointing\":\"full\",\"gradient_accumulation_steps\":4,\"gradient_"
+      "clipping\":1.0," SWIFT_LORA(
           "16") "\"micro_batch_size\":2,\"precision\":\"amp_bf16\",\"sequence_"
                 "length\":512,\"task\":\"causal-lm\"}}",
       NULL },
     { "a.sh", "swift rlhf --rlhf_type grpo --model gpt2-xl --max_length 512\n",
-      SWIFT_TREE("1,\"gpus_per_instance\":1", "",
-                 "\"gradient_accumulation_steps\":16," SWIFT_LORA(
-                     "8") "\"micro_batch_size\":1,\"precision\":\"amp_bf16\","),
+      SWIFT_TREE(
+          "1,\"gpus_per_instance\":1", "",
+          "\"gradient_accumulation_steps\":16,\"gradient_clipping\":1.0," SWIFT_LORA(
+              "8") "\"micro_batch_size\":1,\"precision\":\"amp_bf16\","),
       "rlhf_type: grpo is not simulated" },
 };
 
@@ -377,9 +383,10 @@ static const struct reading swift[] = {
     "model_name_or_path: gpt2-xl\nstage: sft\nfinetuning_type: full\n"             \
     "cutoff_len: 512\nper_device_train_batch_size: 2\nbf16: true\npacking: true\n" \
     "do_train: true\n"
-#define FACTORY_TREE(sharding, precision)                                       \
-    "{\"cluster\":{},\"model\":\"gpt2-xl\"," sharding                           \
-    "\"training\":{\"activation_checkpointing\":\"full\",\"micro_batch_size\":" \
+#define FACTORY_TREE(sharding, precision)                                            \
+    "{\"cluster\":{},\"model\":\"gpt2-xl\"," sharding                                \
+    "\"training\":{\"activation_checkpointing\":\"full\",\"gradient_clipping\":1.0," \
+    "\"micro_batch_size\":"                                                          \
     "2," precision "\"sequence_length\":512,\"task\":\"causal-lm\"}}"
 
 /* LLaMA-Factory's programs before it had commands, and others with its words */
@@ -387,11 +394,12 @@ static const struct reading swift[] = {
     "deepspeed --num_gpus 8 src/train_bash.py --do_train --finetuning_type " \
     "lora --model_name_or_path gpt2-xl --lora_target c_attn "                \
     "--per_device_train_batch_size 4 "
-#define BASH_TREE(precision, length)                                            \
-    "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2-xl\"," \
-    "\"training\":{\"activation_checkpointing\":\"full\",\"lora\":{\"alpha\":"  \
-    "16.0,\"base\":\"" precision "\",\"rank\":8,\"target_modules\":["           \
-    "\"c_attn\"]},\"micro_batch_size\":4,\"precision\":\"amp_" precision        \
+#define BASH_TREE(precision, length)                                                 \
+    "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2-xl\","      \
+    "\"training\":{\"activation_checkpointing\":\"full\",\"gradient_clipping\":1.0," \
+    "\"lora\":{\"alpha\":"                                                           \
+    "16.0,\"base\":\"" precision "\",\"rank\":8,\"target_modules\":["                \
+    "\"c_attn\"]},\"micro_batch_size\":4,\"precision\":\"amp_" precision             \
     "\",\"sequence_length\":" length ",\"task\":\"causal-lm\"}}"
 
 #define PREFERENCE(rest)                                \
@@ -405,7 +413,8 @@ static const struct reading documents[] = {
       "bf16: true\nunfrozen_parameters:\n  - model.language_model.*\n  - lm_head.*\n",
       "{\"cluster\":{},\"model\":\"Qwen/"
       "Qwen3.5-27B\",\"training\":{\"frozen\":[\"vision_"
-      "tower\",\"projector\"],\"master_weights\":false,\"micro_batch_size\":1,"
+      "tower\",\"projector\"],\"gradient_clipping\":1.0,\"master_weights\":false,"
+      "\"micro_batch_size\":1,"
       "\"precision\":\"bf16\",\"sequence_length\":512}}",
       NULL },
     { "a.yaml",
@@ -429,7 +438,8 @@ static const struct reading documents[] = {
       "my-train --stage rm --do_train --finetuning_type lora --model_name_or_path gpt2 "
       "--per_device_train_batch_size 1\n",
       "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"activation_"
-      "checkpointing\":\"full\",\"lora\":{\"alpha\":16.0,\"base\":\"bf16\",\"rank\":8,"
+      "checkpointing\":\"full\",\"gradient_clipping\":1.0,"
+      "\"lora\":{\"alpha\":16.0,\"base\":\"bf16\",\"rank\":8,"
       "\"target_modules\":\"all-linear\"},\"micro_batch_size\":1,\"precision\":"
       "\"amp_bf16\",\"sequence_length\":2048,\"task\":\"reward\"}}",
       "logits that the model makes next to its rewards" },
@@ -450,7 +460,8 @@ static const struct reading documents[] = {
     { "orpo.yaml",
       "model_name_or_path: gpt2\nstage: dpo\npref_loss: orpo\ndo_train: true\n"
       "finetuning_type: full\nper_device_train_batch_size: 1\nbf16: true\n",
-      PREFERENCE("\"micro_batch_size\":1," AMP
+      PREFERENCE("\"gradient_clipping\":1.0,"
+                 "\"micro_batch_size\":1," AMP
                  "\"sequence_length\":2048,\"task\":\"orpo\""),
       NULL },
     { "second.yaml",
@@ -458,6 +469,7 @@ static const struct reading documents[] = {
       "micro_batch_size: 2\nbf16: true\ngradient_checkpointing: true\n"
       "datasets: [{path: a}]\n",
       PREFERENCE(
+          "\"gradient_clipping\":1.0,"
           "\"master_weights\":false,\"micro_batch_size\":2,\"precision\":\"bf16\","
           "\"reference_model\":\"separate\",\"sequence_length\":512,\"task\":\"dpo\""),
       NULL },
@@ -483,14 +495,16 @@ static const struct reading documents[] = {
       "model_name_or_path: gpt2-xl\nstage: sft\nfinetuning_type: full\n"
       "cutoff_len: 512\nbf16: true\n",
       "{\"cluster\":{},\"model\":\"gpt2-xl\",\"training\":{\"activation_"
-      "checkpointing\":\"full\",\"micro_batch_size\":8,\"precision\":\"amp_bf16\","
+      "checkpointing\":\"full\",\"gradient_clipping\":1.0,"
+      "\"micro_batch_size\":8,\"precision\":\"amp_bf16\","
       "\"sequence_length\":512}}",
       "do_train: without it nothing is trained" },
     { "off.yaml",
       "model_name_or_path: gpt2-xl\nstage: sft\nfinetuning_type: full\n"
       "cutoff_len: 512\nbf16: true\ndo_train: true\ntokenized_path: saves/a\n",
       "{\"cluster\":{},\"model\":\"gpt2-xl\",\"training\":{\"activation_"
-      "checkpointing\":\"full\",\"micro_batch_size\":8,\"precision\":\"amp_bf16\","
+      "checkpointing\":\"full\",\"gradient_clipping\":1.0,"
+      "\"micro_batch_size\":8,\"precision\":\"amp_bf16\","
       "\"sequence_length\":512}}",
       "tokenized_path: the run that writes it trains nothing" },
     { "on.yaml", FACTORY "tokenized_path: saves/a\n",
@@ -507,7 +521,9 @@ static const struct reading documents[] = {
       FACTORY_TREE("", "\"precision\":\"amp_bf16\","), NULL },
     { "vision.yaml", FACTORY "flash_attn: fa2\n",
       "{\"cluster\":{},\"model\":\"gpt2-xl\",\"training\":{\"activation_"
-      "checkpointing\":\"full\",\"attention\":\"flash_attention_2\",\"micro_batch_"
+      "checkpointing\":\"full\",\"attention\":\"flash_attention_2\",\"gradient_"
+      "clipping\":1.0,"
+      "\"micro_batch_"
       "size\":2,\"precision\":\"amp_bf16\",\"sequence_length\":512,\"task\":"
       "\"causal-lm\"}}",
       NULL },

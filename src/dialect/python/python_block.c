@@ -195,15 +195,6 @@ void python_end_choice(struct python_parser *r, struct python_choice *c)
         python_branches_join(r, &c->branches, c->left == 0, c->why);
 }
 
-const char *python_written(struct python_parser *r, const char *from)
-{
-    enum { CONDITION_MAX = 200 };
-    const char *to = r->t.s;
-    return from && to && to > from && to - from < CONDITION_MAX
-               ? arena_strndup(r->p->arena, from, (size_t)(to - from))
-               : "a condition";
-}
-
 /* The condition at the token and its ":"; 1, 0, -1. */
 static int read_condition(struct python_parser *r, struct python_choice *c)
 {

@@ -27,8 +27,6 @@ void python_read_branch(struct python_parser *r, struct python_choice *c, int tr
 /* After the last of them. */
 void python_end_choice(struct python_parser *r, struct python_choice *c);
 
-/* The text from a token's start up to the parser's. */
-const char *python_written(struct python_parser *r, const char *from);
 /* "match" subject ":" and its cases; false: the word is a name, the parser at it. */
 bool python_match(struct python_parser *r, int64_t column);
 /* with a as b, c: and its suite. */

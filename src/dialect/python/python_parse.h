@@ -209,6 +209,8 @@ void python_close(struct python_parser *r,
 bool python_at(const struct python_parser *r, const char *word);
 bool python_at_any(const struct python_parser *r, const char *const *words);
 struct python_place python_here(const struct python_parser *r);
+/* The text from a token's start up to the parser's. */
+const char *python_written(struct python_parser *r, const char *from);
 void python_go(struct python_parser *r, const struct python_place *place);
 /* Whether reading again may take as much work again as this text has bytes. */
 bool python_may_repeat(const struct python_parser *r);

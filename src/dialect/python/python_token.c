@@ -152,3 +152,12 @@ void python_expect_colon(struct python_parser *r)
     if (!python_stopped(r))
         python_advance(r);
 }
+
+const char *python_written(struct python_parser *r, const char *from)
+{
+    enum { CONDITION_MAX = 200 };
+    const char *to = r->t.s;
+    return from && to && to > from && to - from < CONDITION_MAX
+               ? arena_strndup(r->p->arena, from, (size_t)(to - from))
+               : "a condition";
+}

@@ -106,9 +106,9 @@ enum user_script_part {
 struct user_script {
     const struct python *python;
     const struct python_call *parts[SCRIPT_PARTS]; /* NULL: there is none */
-    const struct python_call *lost; /* LoraConfig(...) that nothing is given; NULL */
+    const struct python_call *lost;   /* LoraConfig(...) that nothing is given; NULL */
     const struct python_call *merged; /* adapters before the training; NULL: none */
-    bool loose_base;                /* the model is given more than is known */
+    bool loose_base;                  /* the model is given more than is known */
     int n_trainers;
     const char *program; /* its path as a command names it; NULL: it is the file */
     struct value *words; /* of the rows: "per_device_train_batch_size", "lora_r" */
