@@ -157,6 +157,8 @@ const char *python_written(struct python_parser *r, const char *from)
 {
     enum { CONDITION_MAX = 200 };
     const char *to = r->t.s;
+    while (from && to && to > from && to[-1] == ' ')
+        to--;
     return from && to && to > from && to - from < CONDITION_MAX
                ? arena_strndup(r->p->arena, from, (size_t)(to - from))
                : "a condition";
