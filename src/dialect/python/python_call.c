@@ -201,6 +201,16 @@ static struct value *own_method(struct python_parser *r, const char *path,
                          : NULL;
 }
 
+/* Whether what a path begins with is imported: parse_args() of the user's own module, which
+ * is no parser's. */
+static bool is_imported(struct python_parser *r, const char *path)
+{
+    const char *head = arena_strndup(r->p->arena, path, strcspn(path, "."));
+    const struct value *v = python_find(r, head);
+    return v && v->kind == VALUE_UNKNOWN && v->why &&
+           strcmp(v->why, "it is imported") == 0;
+}
+
 /* What the library's functions give of literals, and functions of the text itself;
  * NULL: nothing is known. */
 static struct value *known_call(struct python_parser *r, const char *path,
@@ -230,8 +240,11 @@ static struct value *known_call(struct python_parser *r, const char *path,
     }
     if (strcmp(last, "add_argument") == 0)
         python_add_argument(r, arguments, line);
-    if (strcmp(last, "parse_args") == 0 || strcmp(last, "parse_known_args") == 0)
-        return python_parse_args(r, last, arguments, line);
+    if (strcmp(last, "parse_args") == 0 || strcmp(last, "parse_known_args") == 0) {
+        struct value *own =
+            is_imported(r, path) ? r->foreign_call(r, function, arguments, line) : NULL;
+        return own ? own : python_parse_args(r, last, arguments, line);
+    }
     if (strcmp(last, "set_defaults") == 0)
         python_set_defaults(r, arguments, line);
     /* others of that name are made of classes (open-instruct's ArgumentParserPlus) */

@@ -260,6 +260,13 @@ static bool is_other_log(enum user_script_part part, const struct python_call *c
            !strstr(why, "sigmoid(");
 }
 
+/* A method that hands on to what it holds: who calls it counts. */
+static bool is_handed_on(enum user_script_part part, const struct python_call *c)
+{
+    return (part == SCRIPT_CHECKPOINTED || part == SCRIPT_UNCHECKPOINTED) &&
+           c->within && strcmp(c->within, python_last_part(c->function)) == 0;
+}
+
 /* Packages whose configurations are called as transformers' are, and have other members. */
 static const char *const own_configurations[] = {
     "fms.", "fms_extras.", "megatron.", "fairseq.", "nemo.", NULL,
@@ -287,7 +294,8 @@ enum user_script_part user_script_part_of(const struct python_call *c)
         if (fits(functions[i].function, last, strlen(last)) &&
             (!functions[i].class[0] || fits(functions[i].class, from, n)))
             return is_other_config(functions[i].part, last) ||
-                           is_other_log(functions[i].part, c)
+                           is_other_log(functions[i].part, c) ||
+                           is_handed_on(functions[i].part, c)
                        ? SCRIPT_PARTS
                        : functions[i].part;
     return SCRIPT_PARTS;
