@@ -167,6 +167,38 @@ static void put_targets(struct user_script *g, struct arena *arena)
             value_new_string(arena, names, c->line, 0));
 }
 
+static bool is_end(const struct value *v)
+{
+    return v->kind == VALUE_STRING &&
+           (strcmp(v->text, "embed_tokens") == 0 || strcmp(v->text, "lm_head") == 0);
+}
+
+/* Embeddings and head among the modules have no adapters: they are trained whole
+ * (unsloth/models/llama.py, get_peft_model, 2025: modules_to_save). */
+static void put_ends(struct user_script *g, struct arena *arena)
+{
+    static const char modules[] = "lora_target_modules",
+                      whole[] = "lora_modules_to_save";
+    const struct value_item *it = value_get(g->words, modules),
+                            *own = value_get(g->words, whole);
+    int ends = 0;
+    for (int32_t i = 0; it && it->value->kind == VALUE_LIST && i < it->value->n; i++)
+        ends += is_end(it->value->items[i].value);
+    if (!ends ||
+        (own && own->value->kind != VALUE_LIST && own->value->kind != VALUE_NONE))
+        return;
+    const struct value *given = it->value, *saved = own ? own->value : NULL;
+    struct value *left = value_new(arena, VALUE_LIST, given->line, 0),
+                 *all = value_new(arena, VALUE_LIST, given->line, 0);
+    for (int32_t i = 0; i < given->n; i++)
+        value_add(arena, is_end(given->items[i].value) ? all : left, NULL,
+                  given->items[i].line, given->items[i].value);
+    for (int32_t i = 0; saved && saved->kind == VALUE_LIST && i < saved->n; i++)
+        value_add(arena, all, NULL, saved->items[i].line, saved->items[i].value);
+    set(g, arena, modules, given->line, left);
+    set(g, arena, whole, given->line, all);
+}
+
 void user_script_put_unsloth(struct user_script *g, struct arena *arena)
 {
     if (!user_script_is_unsloth(g))
@@ -176,6 +208,7 @@ void user_script_put_unsloth(struct user_script *g, struct arena *arena)
     put_recomputation(g, arena);
     put_arguments(g, arena);
     put_targets(g, arena);
+    put_ends(g, arena);
 }
 
 void user_script_note_unsloth(struct launch_context *t, const struct user_script *g)
