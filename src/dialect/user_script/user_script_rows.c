@@ -260,11 +260,23 @@ static bool is_other_log(enum user_script_part part, const struct python_call *c
            !strstr(why, "sigmoid(");
 }
 
-/* A method that hands on to what it holds: who calls it counts. */
+/* A method of one's own that hands on to what it holds: who calls it counts. */
 static bool is_handed_on(enum user_script_part part, const struct python_call *c)
 {
-    return (part == SCRIPT_CHECKPOINTED || part == SCRIPT_UNCHECKPOINTED) &&
-           c->within && strcmp(c->within, python_last_part(c->function)) == 0;
+    const char *last = python_last_part(c->function);
+    bool any = part == SCRIPT_CHECKPOINTED || part == SCRIPT_UNCHECKPOINTED ||
+               strcmp(last, "add_adapter") == 0;
+    return any && c->within && strcmp(c->within, last) == 0;
+}
+
+/* A function that is defined, of which it counts that it is called: it has no arguments,
+ * and gave nothing. Of a trainer's class some count as they are. */
+static bool is_defined(enum user_script_part part, const struct python_call *c)
+{
+    bool own = part == SCRIPT_LOSS || part == SCRIPT_OWN_LOADER ||
+               part == SCRIPT_OWN_OPTIMIZER;
+    return !own && !c->result && !c->target && c->arguments->n == 0 &&
+           !c->arguments->gap && !strchr(c->function, '.');
 }
 
 /* Packages whose configurations are called as transformers' are, and have other members. */
@@ -295,7 +307,8 @@ enum user_script_part user_script_part_of(const struct python_call *c)
             (!functions[i].class[0] || fits(functions[i].class, from, n)))
             return is_other_config(functions[i].part, last) ||
                            is_other_log(functions[i].part, c) ||
-                           is_handed_on(functions[i].part, c)
+                           is_handed_on(functions[i].part, c) ||
+                           is_defined(functions[i].part, c)
                        ? SCRIPT_PARTS
                        : functions[i].part;
     return SCRIPT_PARTS;
