@@ -262,6 +262,12 @@ static void put_switches(struct user_script *g, struct arena *arena)
     if (mixed && mixed->kind == VALUE_STRING &&
         (strcmp(mixed->text, "bf16") == 0 || strcmp(mixed->text, "fp16") == 0))
         user_script_put_true(g, arena, mixed->text, mixed->line, true);
+    else if (mixed && mixed->kind == VALUE_UNKNOWN && !g->parts[SCRIPT_TRAINER])
+        user_script_put(g, arena, "bf16", mixed->line,
+                        value_new_unknown(arena, mixed->line, 0,
+                                          "mixed_precision of Accelerator(...): %s",
+                                          mixed->why),
+                        true);
 }
 
 /* Trainers of the text; a function that is called twice makes one, a loop several. */

@@ -122,6 +122,19 @@ void user_script_note_loader(struct launch_context *t, const struct user_script 
                     c->function);
 }
 
+/* Whether a loader takes another's place before the first pass: bound to its name again, in
+ * the same function. */
+static bool replaces(const struct python *p, const struct python_call *c,
+                     const struct python_call *other)
+{
+    bool same = c->target && other->target && strcmp(c->target, other->target) == 0 &&
+                c->around == other->around && !c->unsure;
+    for (int64_t i = 0; same && i < p->calls.n; i++)
+        if (user_script_part_of(&p->calls.v[i]) == SCRIPT_BACKWARD)
+            return c < &p->calls.v[i];
+    return false;
+}
+
 /* The loader of the training: named so, else shuffled, else the first that is not of an
  * evaluation; NULL: there is none. */
 const struct python_call *user_script_loader(const struct python *p)
@@ -140,7 +153,7 @@ const struct python_call *user_script_loader(const struct python *p)
                    : shuffled && launch_true(shuffled->value) ? 2
                                                               : 1;
         rank = 2 * rank + (rank && !user_script_is_own_loader(c));
-        if (rank > most) {
+        if (rank > most || (rank && rank == most && replaces(p, c, best))) {
             most = rank;
             best = c;
         }

@@ -277,6 +277,34 @@ static void take_plugins(struct launch_context *t, const struct user_script *g)
                               "number of GPUs");
 }
 
+/* Accelerator(mixed_precision="fp8", kwargs_handlers=[TERecipeKwargs()]) (accelerate 1.15,
+ * utils/dataclasses.py). */
+static void take_fp8(struct launch_context *t, const struct user_script *g)
+{
+    static const char *const recipes[][2] = { { "TERecipe", "TE" },
+                                              { "FP8Recipe", "TE" },
+                                              { "AORecipe", "AO" },
+                                              { "MSAMPRecipe", "MSAMP" } };
+    const struct python_call *c = g->parts[SCRIPT_ACCELERATOR];
+    const struct value *handlers =
+        c ? value_member(c->arguments, "kwargs_handlers") : NULL;
+    const struct value_item *mixed =
+        c ? value_get(c->arguments, "mixed_precision") : NULL;
+    const char *backend = NULL;
+    if (!mixed || mixed->value->kind != VALUE_STRING ||
+        strcmp(mixed->value->text, "fp8") != 0)
+        return;
+    for (int32_t i = 0; handlers && handlers->kind == VALUE_LIST && i < handlers->n;
+         i++)
+        for (size_t k = 0; k < sizeof(recipes) / sizeof(recipes[0]); k++) {
+            const char *why = handlers->items[i].value->why;
+            backend = why && strstr(why, recipes[k][0]) ? recipes[k][1] : backend;
+        }
+    struct value at = *mixed->value;
+    at.line = g->line ? g->line : c->line;
+    accelerate_set_fp8(t, &(struct value_item) { mixed->key, at.line, &at }, backend);
+}
+
 /* Booster(plugin=HybridParallelPlugin(...)), mixed_precision of what converts nothing. */
 static void take_booster(struct launch_context *t, const struct user_script *g)
 {
@@ -324,6 +352,7 @@ void user_script_take_loop(struct launch_context *t, const struct user_script *g
             t->l->unwrapped_line = line;
     }
     user_script_take_lightning(t, g);
+    take_fp8(t, g);
     user_script_take_gradients(t, g);
     c = g->parts[SCRIPT_REPLICATED];
     if (c && !launch_has(t, library_at)) {

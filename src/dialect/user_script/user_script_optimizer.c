@@ -162,11 +162,38 @@ void user_script_put_trainer_optimizer(struct user_script *g, struct arena *aren
         user_script_put(g, arena, "optim", line, v, false);
 }
 
+/* AdamW(model.lm_head.parameters()): one of a part of the model, whose other parameters
+ * have gradients and no states. NULL: it is of all, or not known; else the part. */
+static const char *part_of(const struct user_script *g, const struct python_call *c)
+{
+    const struct value *of = user_script_given(c, "params", "0");
+    const char *why = of && of->kind == VALUE_UNKNOWN && of->why ? of->why : "";
+    const char *model = g->parts[SCRIPT_MODEL] ? g->parts[SCRIPT_MODEL]->target : NULL;
+    size_t n = model ? strlen(model) : 0;
+    bool within = n && strncmp(why, model, n) == 0 && why[n] == '.' &&
+                  strncmp(why + n, ".parameters(", 12) != 0 &&
+                  strncmp(why + n, ".module.", 8) != 0;
+    return within && strstr(why, ".parameters(") ? why : NULL;
+}
+
+static void name_part(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_OPTIMIZER];
+    const char *part = part_of(g, c);
+    if (part)
+        launch_note(
+            t->l, g->line ? g->line : c->line, DIAG_NOT_SIMULATED,
+            "%.60s(...) has %.*s alone: the states and the update of all of the "
+            "model are taken",
+            c->function, (int)strcspn(part, "("), part);
+}
+
 void user_script_ask_optimizer(struct launch_context *t, const struct user_script *g)
 {
     static const char at[] = "/training/optimizer";
     const struct python_call *c = chosen(g), *back = g->parts[SCRIPT_BACKWARD];
     const struct optimizer *o = optimizer_of(c);
+    name_part(t, g);
     if (!back || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
         g->parts[SCRIPT_ENGINE] || launch_has(t, at) || launch_is_unresolved(t, at))
         return;
