@@ -1,6 +1,5 @@
 /* Expressions of Python source: operators between terms. What is not understood is read
  * over to its end, and gives a value that is not known. */
-#include "dialect/python/python_block.h"
 #include "dialect/python/python_parse.h"
 
 #include <string.h>
