@@ -5,6 +5,7 @@
 #include "config/pointer.h"
 #include "dialect/dialect.h"
 #include "dialect/launch/launch_commands.h"
+#include "dialect/launch/launch_context.h"
 #include "dialect/launch/launch_document.h"
 #include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
@@ -48,17 +49,6 @@ static void no_estimators(const struct launch *l)
 }
 
 /* Python --------------------------------------------------------------------------- */
-
-static void take_notes(struct launch *l, const struct python *p)
-{
-    for (int64_t i = 0; i < p->notes.n; i++)
-        launch_note(l, p->notes.v[i].line, DIAG_UNRESOLVED, "%s", p->notes.v[i].text);
-    if (p->n_passed)
-        launch_note(l, p->first_passed, DIAG_LEFT_OUT,
-                    "this and %" PRId64 " more lines are no statements of Python, and "
-                    "were passed over",
-                    p->n_passed - 1);
-}
 
 static void no_calls(const struct launch *l, const struct python *p)
 {
@@ -121,7 +111,7 @@ static json_t *read_python(struct launch *l, const char *text, size_t len,
     } else {
         launch_begin(&t, l);
         d->read(&t, &in);
-        take_notes(l, &p);
+        launch_take_python_notes(l, &p);
     }
     python_release(&p);
     return t.tree;
@@ -161,7 +151,7 @@ static json_t *read_program(struct launch *l, const struct launch_script *p)
         l->file = p->path;
         launch_begin(&t, l);
         d->read(&t, &in);
-        take_notes(l, &read);
+        launch_take_python_notes(l, &read);
         launch_note(l, l->line, DIAG_ASSUMED,
                     "%.80s starts it, with the options of its line %" PRId64, from,
                     p->line);

@@ -22,6 +22,7 @@
  *     launch_complete, launch_ask, settle_job
  *                      what the file leaves open
  *     launch_usage     what a shell script says of its arguments
+ *     launch_notes     what the reader of Python noted
  *     launch_context, launch_values, launch_idle, shell_options
  *                      what all dialects read with
  */

@@ -62,6 +62,9 @@ void launch_idle_end(struct launch_idle *idle);
 /* An empty context for a file. */
 void launch_begin(struct launch_context *t, struct launch *l);
 
+/* launch_notes.c: what the reader of Python noted. */
+void launch_take_python_notes(struct launch *l, const struct python *p);
+
 /* The longest row of such a table that an id fits, and what of the id its "*" is; without
  * JSON: there is none. */
 struct cfg launch_names_row(struct launch_context *t, const char *table, const char *id,

@@ -70,7 +70,7 @@ static struct value *load(struct python_parser *r, const char *name, int64_t lin
         return python_unknown(r, line, "%.80s was not found next to the script", name);
     struct value *v = python_deep_copy(r, root);
     value_move_to(v, line);
-    python_note(r, line, "%.80s is read", path);
+    python_note(r, line, "%.160s is read", path);
     return v;
 }
 

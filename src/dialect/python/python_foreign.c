@@ -155,7 +155,7 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
         for (int64_t i = 0; i < p.notes.n; i++)
             note_once(r, line, p.notes.v[i].text);
         note_once(r, line,
-                  arena_printf(r->p->arena, "%.80s is read, where %.60s(...) is", path,
+                  arena_printf(r->p->arena, "%.160s is read, where %.60s(...) is", path,
                                dot + 1));
     }
     python_release(&p);

@@ -135,7 +135,7 @@ static struct value *load(struct composition *c, const char *name)
                                    ? m->document(m->of, arena_of(c), file, true, &path)
                                    : NULL;
     if (root && root->kind == VALUE_DICT) {
-        python_note(c->r, c->line, "%.80s is read", path);
+        python_note(c->r, c->line, "%.160s is read", path);
         return (struct value *)(uintptr_t)root;
     }
     python_note(c->r, c->line, "%.80s was not found next to the script", file);

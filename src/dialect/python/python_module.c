@@ -123,7 +123,7 @@ static void note(struct python_parser *r, const struct python_import *in,
     for (int64_t i = 0; i < p->notes.n; i++)
         asks |= strstr(p->notes.v[i].text, "environment") != NULL;
     const char *said =
-        arena_printf(r->p->arena, "%.80s is read: what it binds is taken%s", path,
+        arena_printf(r->p->arena, "%.160s is read: what it binds is taken%s", path,
                      asks ? ", its environment's variables by their defaults" : "");
     for (int64_t i = 0; i < r->p->notes.n; i++)
         if (strcmp(r->p->notes.v[i].text, said) == 0)

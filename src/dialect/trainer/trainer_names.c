@@ -79,7 +79,7 @@ json_t *trainer_config_next_to(struct launch_context *t, const char *name,
                  json_object_get(config.json, "architectures");
     if (!json_is_object(config.json) || (!typed && !type))
         return NULL;
-    launch_note(t->l, line, DIAG_ASSUMED, "%.80s is read", path);
+    launch_note(t->l, line, DIAG_ASSUMED, "%.160s is read", path);
     json_t *copy = json_deep_copy(config.json);
     if (!typed)
         json_object_set_new(copy, "model_type", json_string(type));
