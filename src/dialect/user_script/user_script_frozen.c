@@ -4,6 +4,7 @@
 #include "dialect/peft/peft.h"
 #include "dialect/user_script/user_script.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Of a second model, which is asked for elsewhere: "ref_model.requires_grad_". */
@@ -17,6 +18,27 @@ static bool is_second(const char *path)
     return false;
 }
 
+/* Whether a call is in a loop over the parameters of a second model, a few lines below its
+ * head: "for p in self.ref_model.parameters():". */
+static bool is_of_second(const struct python *p, const struct python_call *c)
+{
+    enum { LINES_ABOVE = 3, LINE_MAX = 160 };
+    const char *at = p->text;
+    char line[LINE_MAX];
+    bool any = false;
+    for (int64_t i = 1; at && i <= c->line; i++) {
+        size_t n = strcspn(at, "\n");
+        snprintf(line, sizeof(line), "%.*s", n < LINE_MAX ? (int)n : LINE_MAX - 1, at);
+        bool loop = strstr(line, "for ") && strstr(line, "parameters()");
+        if (i >= c->line - LINES_ABOVE && loop)
+            any = is_second(line);
+        if (i == c->line && !strstr(line, "requires_grad"))
+            any = false; /* the line is of another text */
+        at = at[n] ? at + n + 1 : NULL;
+    }
+    return any;
+}
+
 /* The first that is switched off for certain; NULL. */
 static const struct python_call *switched_off(const struct python *p)
 {
@@ -24,7 +46,8 @@ static const struct python_call *switched_off(const struct python *p)
         const struct python_call *c = &p->calls.v[i];
         const struct value *v = user_script_given(c, "requires_grad", "0");
         if (user_script_part_of(c) == SCRIPT_FROZEN && !c->quoted && v &&
-            v->kind == VALUE_BOOL && !v->integer && !is_second(c->function))
+            v->kind == VALUE_BOOL && !v->integer && !is_second(c->function) &&
+            !is_of_second(p, c))
             return c;
     }
     return NULL;
