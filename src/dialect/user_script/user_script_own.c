@@ -338,6 +338,16 @@ static void ask_loss(struct launch_context *t, const struct user_script *g,
                               reference);
 }
 
+/* Whether the model's head gives words, whose probabilities a second model's are compared
+ * with; a classifier's are of no preference. */
+static bool has_words(struct launch_context *t, const struct user_script *g)
+{
+    static const char *const others[] = { "Classification", "QuestionAnswering",
+                                          "MultipleChoice", "Detection", NULL };
+    const struct python_call *model = g->parts[SCRIPT_MODEL];
+    return model && !names_within(others, user_script_class(t->arena, model));
+}
+
 bool user_script_ask_compared(struct launch_context *t, const struct user_script *g)
 {
     static const char task[] = "/training/task";
@@ -345,7 +355,7 @@ bool user_script_ask_compared(struct launch_context *t, const struct user_script
     const struct python_call *c = call_of(g->python, SCRIPT_COMPARED);
     const char *reference = reference_in(g->python, &line);
     const struct python_call *second =
-        g->parts[SCRIPT_TRAINER] ? NULL : loaded_second(g);
+        g->parts[SCRIPT_TRAINER] || !has_words(t, g) ? NULL : loaded_second(g);
     if (!reference && second) {
         reference = second->target;
         line = second->line;
