@@ -9,19 +9,50 @@
 #include <inttypes.h>
 #include <string.h>
 
+static const char *const marks[] = { "--num-layers",
+                                     "--encoder-num-layers",
+                                     "--hidden-size",
+                                     "--tensor-model-parallel-size",
+                                     "--pipeline-model-parallel-size",
+                                     "--micro-batch-size",
+                                     NULL };
+
+/* "--num_layers" in quotes, as add_argument is given it. */
+static bool is_quoted(struct arena *arena, const char *text, const char *option)
+{
+    char *low = arena_strdup(arena, option);
+    bool found = false;
+    for (char *c = low + 2; *c; c++)
+        *c = *c == '-' ? '_' : *c;
+    for (int i = 0; i < 4; i++)
+        found |= strstr(text, arena_printf(arena, i & 1 ? "'%s'" : "\"%s\"",
+                                           i & 2 ? low : option)) != NULL;
+    return found;
+}
+
+/* A program of one's own that is at hand and parses such options itself; Megatron's leave
+ * them to its arguments.py. */
+static bool parses_itself(const struct dialect_input *in)
+{
+    const struct launch_command *c = in->command;
+    struct launch_context *t = in->context;
+    const char *text = NULL;
+    int found = 0;
+    if (t && c && c->command)
+        text = launch_program_text(t->l, t->arena, c->command->words[c->script].text);
+    if (!text || !strstr(text, "add_argument("))
+        return false;
+    for (const char *const *m = marks; *m; m++)
+        found += is_quoted(t->arena, text, *m);
+    return found > 1;
+}
+
 bool megatron_recognises(const struct dialect_input *in)
 {
-    static const char *const marks[] = { "--num-layers",
-                                         "--encoder-num-layers",
-                                         "--hidden-size",
-                                         "--tensor-model-parallel-size",
-                                         "--pipeline-model-parallel-size",
-                                         "--micro-batch-size",
-                                         NULL };
     int found = 0;
     for (int32_t i = 0; i < in->root->n; i++)
         found += names_listed(marks, in->root->items[i].key);
-    return (found > 1 || value_get(in->root, "--yaml-cfg")) &&
+    return (found > 1 || value_get(in->root, "--yaml-cfg")) && !parses_itself(in) &&
            !launch_starts_recipes(in->context, in->command);
 }
 

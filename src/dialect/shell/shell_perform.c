@@ -330,6 +330,16 @@ static int32_t submitted_job(struct shell_machine *m, const struct shell_texts *
     return -1;
 }
 
+/* mpirun and /opt/openmpi/bin/mpirun. */
+static bool is_program(const struct shell_text *t, const char *word)
+{
+    int32_t from = t->n;
+    while (from && t->v[from - 1].c != '/')
+        from--;
+    const struct shell_text last = { .v = t->v + from, .n = t->n - from };
+    return last.n && shell_is(&last, word);
+}
+
 /* The script among the words of a command that starts one: `bash -x FILE`, ./FILE.sh,
  * `srun FILE.sh`; -1: none. */
 static int32_t script_of(const struct shell_texts *w)
@@ -341,7 +351,7 @@ static int32_t script_of(const struct shell_texts *w)
                                             "setsid",  "singularity", "apptainer" };
     bool starts = false;
     for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++)
-        starts |= shell_is(&w->v[0], starters[i]);
+        starts |= is_program(&w->v[0], starters[i]);
     for (int32_t i = 1; i < w->n; i++) /* torchrun */
         starts |=
             shell_is(&w->v[i], "--no-python") || shell_is(&w->v[i], "--no_python");
