@@ -49,6 +49,15 @@ is "mpirun of torchrun" 0 \
     --gpus 4 -- bash nested.sh
 is "variables that NCCL reads" 0 "export NCCL_PROTO=Simple" -- bash nested.sh
 
+echo 'import torch' >own_train.py
+echo 'srun --odd 4 --nodes 2 wrap.sh python ./own_train.py --steps 3' >own.sh
+is "programs by their whole path, of options that are not known" 0 \
+    "srun --odd 4 --nodes 2 wrap.sh python $dir/own_train.py --steps 3" -- sh own.sh
+echo 'singularity exec $IMAGE bash -c "torchrun own_train.py"' >image.sh
+is "a container without an image" 0 "torchrun $dir/own_train.py" -- sh image.sh
+echo 'cd $PBS_O_WORKDIR && torchrun own_train.py' >pbs.sh
+is "the folder of a job" 0 "torchrun $dir/own_train.py" -- sh pbs.sh
+
 script aprun.sh <<'S'
 RANKS=$((4 * 3))
 aprun -n $RANKS -N 4 --cc depth -d 16 python train.py --steps 3

@@ -117,6 +117,16 @@ static void put_first(const char *variable, const char *dir)
     strbuf_release(&b);
 }
 
+/* Where schedulers say that a job was submitted. */
+static void set_folder(void)
+{
+    static const char *const names[] = { "PBS_O_WORKDIR", "SGE_O_WORKDIR", "LS_SUBCWD",
+                                         "PJM_O_WORKDIR", "SLURM_SUBMIT_DIR" };
+    char folder[PATH_ROOM];
+    for (size_t i = 0; getcwd(folder, sizeof(folder)) && i < 5; i++)
+        setenv(names[i], folder, 0);
+}
+
 static void set_environment(const char *dir, const struct arguments *args)
 {
     char gpus[24];
@@ -127,6 +137,7 @@ static void set_environment(const char *dir, const struct arguments *args)
     setenv("SMSIM_OUTER", "", 1);
     setenv("SMSIM_GPUS", gpus, 1);
     setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+    set_folder();
     put_first("PATH", dir);
     put_first("PYTHONPATH", dir);
 }

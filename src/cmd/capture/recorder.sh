@@ -5,7 +5,7 @@
 # SMSIM_OUTER the words of the starters around, SMSIM_GPUS the GPUs of a node.
 name=${0##*/}
 
-# The words as a shell reads them; files of configuration by their whole path.
+# The words as a shell reads them; configurations and programs by their whole path.
 quote() {
     before=
     for w; do
@@ -19,7 +19,7 @@ quote() {
         *=*.json | *=*.yaml | *=*.yml | *=*.toml)
             [ ! -f "${w#*=}" ] || w=${w%%=*}=$PWD/${w#*=}
             ;;
-        *.json | *.yaml | *.yml | *.toml) [ ! -f "$w" ] || w=$PWD/$w ;;
+        *.json | *.yaml | *.yml | *.toml | *.py) [ ! -f "$w" ] || w=$PWD/${w#./} ;;
         esac
         case $w in
         '' | *[!A-Za-z0-9_./:=,@%+-]*)
@@ -101,10 +101,17 @@ skip_to_program() {
         case ${w##*/} in
         -*) ;;
         python* | bash | sh | env | numactl | singularity | apptainer | torchrun | deepspeed | \
-            accelerate | *.sh) return ;;
+            accelerate) return ;;
+        *.sh) [ ! -x "$w" ] || return 0 ;;
         esac
         skipped=$((skipped + 1))
     done
+}
+
+# Whether what follows so many words is a program.
+runs() {
+    shift "$1"
+    [ $# -le 1 ] || command -v "$2" >/dev/null
 }
 
 # The lines #SBATCH of a job, of which the last goes, and what SLURM sets for it.
@@ -214,7 +221,10 @@ within() {
         esac
         shift
     done
-    [ "$image" = 0 ] || [ $# = 0 ] || shift
+    case $1 in # the image, unless a variable that is not set should have named it
+    '' | bash | sh | python*) ;;
+    *) [ "$image" = 0 ] || shift ;;
+    esac
     [ $# -gt 0 ] || not_run run
     exec "$@"
 }
@@ -234,6 +244,7 @@ trains() {
 case $name in
 srun | mpirun | mpiexec | mpiexec.hydra)
     skip "$@"
+    runs $((skipped - 1)) "$@" || skip_to_program "$@" # an option that is not listed here
     [ $skipped -le $# ] || record "$name" "$@"
     follow $skipped "$name" "$@"
     ;;
