@@ -70,7 +70,7 @@ void script_print(FILE *out, const struct launch *l)
         if (f->line)
             add_place(&line, l, f->line);
         strbuf_addstr(&line, f->line ? ", " : "");
-        strbuf_printf(&line, "%s%s%s)", f->from, f->line ? "" : ", by --set /shell",
+        strbuf_printf(&line, "%s%s%s)", f->from, f->line ? "" : ", by --set",
                       f->replaced ? "; --set has another" : "");
         end_line(out, &line);
     }

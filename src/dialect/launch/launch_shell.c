@@ -183,15 +183,34 @@ bool launch_take_started(struct launch_context *t, const struct launch_started *
 static int64_t nodes_of(const struct raw_shell *directives,
                         const struct launch_given *given)
 {
-    int64_t nodes = launch_slurm_nodes(directives);
-    return nodes ? nodes : given->count;
+    return given->count > 0 ? given->count : launch_slurm_nodes(directives);
+}
+
+/* The directives with the nodes that --set gives last, as sbatch --nodes=4 does. */
+static struct raw_shell submitted_as(struct arena *arena, const struct raw_shell *own,
+                                     const struct launch_given *given)
+{
+    struct raw_shell all = *own;
+    if (given->count <= 0 || !launch_slurm_nodes(own))
+        return all;
+    all.v = ARENA_ARRAY(arena, own->n + 2, struct shell_word);
+    memcpy(all.v, own->v, (size_t)own->n * sizeof(*all.v));
+    all.v[all.n++] = (struct shell_word) { .text = "--nodes" };
+    all.v[all.n++] =
+        (struct shell_word) { .text = arena_printf(arena, "%" PRId64, given->count) };
+    return all;
 }
 
 /* What the caller gives is kept; what SLURM sets, the script may change. */
-static int32_t all_given(struct launch *l, const struct raw_shell *directives,
+static int32_t all_given(struct launch *l, const char *text,
+                         const struct raw_shell *directives,
                          const struct launch_given *given, struct shell_given *out)
 {
-    int32_t n = launch_slurm_variables(&l->loader->arena, directives, out, GIVEN_MAX);
+    struct arena *arena = &l->loader->arena;
+    const struct raw_shell all = submitted_as(arena, directives, given);
+    int32_t n = launch_slurm_variables(arena, &all, out, GIVEN_MAX);
+    n = launch_job_variables(arena, text, nodes_of(directives, given), out, n,
+                             GIVEN_MAX);
     for (int32_t i = 0; i < given->n_shell; i++)
         if (n < GIVEN_MAX)
             out[n++] = given->shell[i];
@@ -339,6 +358,7 @@ static struct shell_setting setting_of(const struct launch *l,
         .cpus = given->cpus,
         .arch = given->arch,
         .nodes = nodes_of(directives, given),
+        .tasks = launch_job_tasks(directives),
         .files = l->notebook ? l->notebook->files.v : NULL,
         .n_files = l->notebook ? l->notebook->files.n : 0,
         .job = launch_slurm_variables,
@@ -359,7 +379,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
     struct launch_command c = { .shell = &s,
                                 .directives = shell_directives(arena, text) };
     struct launch_choice found = { .words = { .t = &t } };
-    int32_t n = all_given(l, &c.directives, given, variables);
+    int32_t n = all_given(l, text, &c.directives, given, variables);
     if (given->estimator)
         diags_add(&l->loader->diags,
                   diag_at_line(DIAG_ERROR, DIAG_REFUSED_KEY, l->file, 0),

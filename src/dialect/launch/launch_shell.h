@@ -120,6 +120,12 @@ void launch_take_job_lines(struct launch_context *t, struct launch_command *c);
 
 /* The nodes that the directives ask for; 0: they do not say. */
 int64_t launch_slurm_nodes(const struct raw_shell *directives);
+/* Of the scheduler that a script is for, after the n that there are: how many nodes the job
+ * has, and the file of its hosts; how many there are then. */
+int32_t launch_job_variables(struct arena *arena, const char *text, int64_t nodes,
+                             struct shell_given *out, int32_t n, int32_t most);
+/* Tasks of each node; 0: not known. */
+int64_t launch_job_tasks(const struct raw_shell *directives);
 /* Likewise the GPUs of each. */
 int64_t launch_slurm_gpus(const struct raw_shell *directives);
 

@@ -90,6 +90,71 @@ int32_t launch_slurm_variables(struct arena *arena, const struct raw_shell *dire
     return n;
 }
 
+static int64_t asked_for(const struct raw_shell *directives, const char *const *names)
+{
+    struct starter_option g =
+        launch_starter_find(directives->v, 0, directives->n, names);
+    int64_t n;
+    return g.name && launch_starter_number(g.value, &n) ? n : 0;
+}
+
+/* Schedulers, by the lines of a job and by their variables: how many nodes it has, and the
+ * file of its hosts (their manuals, as of shell_scheduler.c). */
+static const struct scheduler {
+    const char *mark, *family;
+    const char *nodes[3];
+    const char *file;
+} schedulers[] = {
+    { "#SBATCH", "SLURM_", { "SLURM_NNODES", "SLURM_JOB_NUM_NODES", NULL }, NULL },
+    { "#PBS", "PBS_", { "PBS_NUM_NODES", NULL }, "PBS_NODEFILE" },
+    { "#BSUB", "LSB_", { NULL }, "LSB_DJOB_HOSTFILE" },
+    { "#PJM", "PJM_", { "PJM_NODE", NULL }, "PJM_O_NODEINF" },
+    { "#$ ", "NHOSTS", { "NHOSTS", NULL }, "SGE_JOB_HOSTLIST" },
+};
+
+/* The one that a script is for: by its lines, else the only one whose variables it has;
+ * NULL: there is none. */
+static const struct scheduler *scheduler_of(const char *text)
+{
+    const size_t n = sizeof(schedulers) / sizeof(schedulers[0]);
+    const struct scheduler *found = NULL;
+    for (const struct scheduler *s = schedulers; s < schedulers + n; s++)
+        for (const char *c = text; (c = strstr(c, s->mark)) != NULL; c++)
+            if (c == text || c[-1] == '\n')
+                return s;
+    int families = 0;
+    for (const struct scheduler *s = schedulers; s < schedulers + n; s++)
+        if (strstr(text, s->family)) {
+            found = s;
+            families++;
+        }
+    return families == 1 ? found : NULL;
+}
+
+int32_t launch_job_variables(struct arena *arena, const char *text, int64_t nodes,
+                             struct shell_given *out, int32_t n, int32_t most)
+{
+    const struct scheduler *s = nodes > 0 ? scheduler_of(text) : NULL;
+    int32_t made = n;
+    for (int i = 0; s && s->nodes[i] && n < most; i++) {
+        bool has = false;
+        for (int32_t k = 0; k < made; k++)
+            has |= strcmp(out[k].name, s->nodes[i]) == 0;
+        if (!has)
+            out[n++] = (struct shell_given) { s->nodes[i],
+                                              arena_printf(arena, "%" PRId64, nodes), 0,
+                                              false };
+    }
+    if (s && s->file && n < most)
+        out[n++] = (struct shell_given) { s->file, SHELL_NODE_FILE, 0, false };
+    return n;
+}
+
+int64_t launch_job_tasks(const struct raw_shell *directives)
+{
+    return asked_for(directives, launch_slurm_task_names);
+}
+
 struct starter_option launch_submitted(const struct launch_command *c,
                                        const char *const *names)
 {
@@ -120,14 +185,6 @@ void launch_take_job_lines(struct launch_context *t, struct launch_command *c)
                 c->directives = lines;
         }
     }
-}
-
-static int64_t asked_for(const struct raw_shell *directives, const char *const *names)
-{
-    struct starter_option g =
-        launch_starter_find(directives->v, 0, directives->n, names);
-    int64_t n;
-    return g.name && launch_starter_number(g.value, &n) ? n : 0;
 }
 
 int64_t launch_slurm_nodes(const struct raw_shell *directives)

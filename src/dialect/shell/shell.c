@@ -134,30 +134,3 @@ void shell_release(struct shell *s)
     VEC_RELEASE(&s->bindings);
     VEC_RELEASE(&s->choices);
 }
-
-struct raw_shell shell_directives(struct arena *arena, const char *text)
-{
-    static const char mark[] = "#SBATCH";
-    VEC(struct shell_word) words = { 0 };
-    int64_t line = 0;
-    for (const char *s = text; s && words.n < SHELL_WORDS_MAX; s = strchr(s, '\n')) {
-        s += *s == '\n';
-        line++;
-        if (strncmp(s, mark, sizeof(mark) - 1) != 0)
-            continue;
-        const char *w = s + sizeof(mark) - 1;
-        for (w += strspn(w, " \t"); *w && !strchr("\r\n#", *w); w += strspn(w, " \t")) {
-            size_t n = strcspn(w, " \t\r\n");
-            VEC_PUSH(&words, ((struct shell_word) { .text = arena_strndup(arena, w, n),
-                                                    .line = line,
-                                                    .column = w - s + 1 }));
-            w += n;
-        }
-    }
-    struct raw_shell out = { .n = (int32_t)words.n };
-    out.v = ARENA_ARRAY(arena, words.n + 1, struct shell_word);
-    if (words.n)
-        memcpy(out.v, words.v, (size_t)words.n * sizeof(*words.v));
-    VEC_RELEASE(&words);
-    return out;
-}

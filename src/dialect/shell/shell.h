@@ -121,12 +121,16 @@ struct raw_shell {
     struct shell_word *v;
 };
 
+/* What a scheduler's variable of the file of a job's hosts holds here: such a file has a
+ * line for each task of each node. */
+#define SHELL_NODE_FILE "/hosts-of-the-job"
+
 /* Where a script is. */
 struct shell_setting {
     const char *file;                /* its path, or NULL */
     int64_t gpus, cpus;              /* of an instance; 0: not known */
     int64_t arch;                    /* of its GPUs, 80 of sm80; 0: not known */
-    int64_t nodes;                   /* of the job; 0: not known */
+    int64_t nodes, tasks;            /* of the job, and of each; 0: not known */
     const struct source_file *files; /* that something else wrote */
     int64_t n_files;
     int32_t line; /* where all of it is, in a file of another kind; 0: its own lines */
@@ -142,7 +146,8 @@ int shell_read(struct shell *s, const struct shell_setting *in, struct arena *ar
                int32_t n_given, struct err *err);
 void shell_release(struct shell *s);
 
-/* The lines "#SBATCH ..." of a text. */
+/* shell_scheduler.c. The lines "#SBATCH ..." of a text; those of other schedulers that
+ * say nodes or GPUs, as SLURM's would. */
 struct raw_shell shell_directives(struct arena *arena, const char *text);
 
 #endif

@@ -305,6 +305,28 @@ static const char *whole_file(struct stage *s)
     return text && !shell_works(s->m, (int64_t)strlen(text)) ? text : NULL;
 }
 
+/* sort, sort -u and uniq, of what comes before or of the one file that they name. */
+static const char *lines_of(struct stage *s, bool sorts)
+{
+    bool option = s->n > 1 && s->w[1][0] == '-',
+         only = option && strcmp(s->w[1], "-u") == 0;
+    int file = 1 + option;
+    const char *text = s->n > file ? shell_file_text(s->m, s->w[file]) : s->text;
+    return !text || s->n > file + 1 || (option && !(sorts && only))
+               ? NULL
+               : shell_lines(s->m, text, sorts, !sorts || only);
+}
+
+static const char *sorted_lines(struct stage *s)
+{
+    return lines_of(s, true);
+}
+
+static const char *unique_lines(struct stage *s)
+{
+    return lines_of(s, false);
+}
+
 /* Pipelines ------------------------------------------------------------------------ */
 
 static const char *run_stage(struct stage *s)
@@ -335,6 +357,8 @@ static const char *run_stage(struct stage *s)
         { "yq", query },
         { "jq", query },
         { "cat", whole_file },
+        { "sort", sorted_lines },
+        { "uniq", unique_lines },
         { "python", python_line },
         { "python3", python_line },
     };
@@ -372,6 +396,8 @@ static const char *const *words_of(struct shell_machine *m, int *n, const char *
         known &= !shell_unknown_of(m, &to.input);
         *text = shell_string(m, &to.input, false);
     }
+    if (to.source.n && !shell_unknown_of(m, &to.source))
+        *text = shell_file_text(m, shell_string(m, &to.source, false));
     words = ARENA_ARRAY(m->arena, all.n + 1, const char *);
     for (int32_t i = 0; i < all.n; i++) {
         known &= !shell_unknown_of(m, &all.v[i]);

@@ -4,12 +4,30 @@
 #include "base/file.h"
 #include "config/lenient.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { HOSTS_MAX = 1000 };
+
+/* A line for each task of the job; NULL: how many nodes it has is not known. */
+static const char *hosts_of(struct shell_machine *m)
+{
+    int64_t each = m->in->tasks > 0 ? m->in->tasks : 1, n = m->in->nodes;
+    const char *text = "";
+    if (n <= 0 || n > HOSTS_MAX / each)
+        return NULL;
+    for (int64_t i = 0; i < n * each; i++)
+        text = arena_printf(m->arena, "%snode%" PRId64 "\n", text, i / each + 1);
+    shell_works(m, (int64_t)strlen(text));
+    return text;
+}
 
 /* Of one path as it is. */
 static const char *text_of(struct shell_machine *m, const char *name)
 {
+    if (strcmp(name, SHELL_NODE_FILE) == 0)
+        return hosts_of(m);
     const struct source_file *own =
         source_files_find(m->in->files, m->in->n_files, name);
     if (own)

@@ -350,6 +350,11 @@ const char *shell_translate(struct shell_machine *m, const char *const *w, int n
 /* shell_brace.c: the words that {a,b} and {1..4} make of one. */
 void shell_expand_braces(struct shell_machine *m, const struct shell_text *t,
                          struct shell_texts *out);
+/* shell_lines.c: the lines of a text, in order if `sorts`, each once in a row if `once`;
+ * NULL: there are too many. */
+const char *shell_lines(struct shell_machine *m, const char *text, bool sorts,
+                        bool once);
+
 /* shell_edit.c: the text that ${X<edit>} makes of a value; false: it is not followed. */
 bool shell_edit(struct shell_machine *m, const struct shell_text *value,
                 struct shell_cursor edit, struct shell_text *out);
@@ -423,6 +428,7 @@ enum shell_status shell_nested(struct shell_machine *m, struct shell_cursor text
 /* Redirections; "cat <<X >FILE" needs both. */
 struct shell_redirect {
     struct shell_text file, document, input; /* > file, << document, <<< input */
+    struct shell_text source;                /* < file */
     bool has_file, has_document, has_input, appends;
     bool elsewhere; /* >&2 */
     int32_t line;

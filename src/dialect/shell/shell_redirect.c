@@ -95,7 +95,8 @@ bool shell_redirection(struct shell_machine *m, struct shell_redirect *r)
         m->at.i++, n--, has_number = true;
     bool here = (shell_at(m, "<<") && !shell_at(m, "<<<"));
     bool out = shell_at(m, ">") && !shell_at(m, ">&"), in = shell_at(m, "<<<");
-    bool appends = shell_at(m, ">>"), other_output = shell_at(m, ">&");
+    bool appends = shell_at(m, ">>"), other_output = shell_at(m, ">&"),
+         reads = n == 1 && shell_at(m, "<");
     struct shell_text file = { 0 };
     if (here) {
         read_here(m, r);
@@ -113,6 +114,9 @@ bool shell_redirection(struct shell_machine *m, struct shell_redirect *r)
         shell_text_release(&r->input);
         r->input = file;
         r->has_input = true;
+    } else if (reads && !has_number) {
+        shell_text_release(&r->source);
+        r->source = file;
     } else {
         r->elsewhere |= other_output && !(has_number && other);
         shell_text_release(&file);
@@ -125,4 +129,5 @@ void shell_redirect_release(struct shell_redirect *r)
     shell_text_release(&r->file);
     shell_text_release(&r->document);
     shell_text_release(&r->input);
+    shell_text_release(&r->source);
 }

@@ -1,0 +1,1 @@
+torchrun --nnodes $SLURM_NNODES --nproc_per_node 4 pretrain_gpt.py --num-layers 12 --hidden-size 768 --num-attention-heads 12 --seq-length 512 --max-position-embeddings 512 --micro-batch-size 2 --tokenizer-type NullTokenizer --vocab-size 32000 --fp16 --train-iters 10 --global-batch-size $((SLURM_NNODES * 32))
