@@ -261,6 +261,13 @@ static const char *const harmless[] = {
     "block_dim",
     "conv_dim*",
     "use_pos_enc",
+    "expand",
+    "mamba_hidden_act",
+    "rescale_*",
+    "attn_output_gate",
+    "post_layer_norm",
+    "default_output_length",
+    "standardize",
 };
 
 static bool has_row(const struct family *family, const char *key)
