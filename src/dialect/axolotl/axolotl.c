@@ -49,8 +49,8 @@ static void take_fp8(struct launch_context *t, const struct dialect_option *row,
         accelerate_set_fp8(t, it, "ao");
 }
 
-/* What keeps the inputs of layers in host memory: gradient_checkpointing "offload", and
- * activation_offloading with any word but "disk" (axolotl/core/builders/base.py). */
+/* What keeps the inputs of layers in host memory: gradient_checkpointing "offload" (in
+ * 2024 "unsloth"), and activation_offloading with any word but "disk" (axolotl/core/builders/base.py). */
 static void set_offloaded(struct launch_context *t, const struct value_item *it)
 {
     const struct value *v = it->value;
@@ -116,7 +116,8 @@ static void take_checkpointing(struct launch_context *t,
                                const struct value_item *it)
 {
     bool offload =
-        it->value->kind == VALUE_STRING && strncmp(it->value->text, "offload", 7) == 0;
+        it->value->kind == VALUE_STRING &&
+        (strncmp(it->value->text, "offload", 7) == 0 || is_word(it->value, "unsloth"));
     if (offload)
         set_offloaded(t, it);
     if (offload || launch_switch(t, row->pointer, it, false))
