@@ -347,7 +347,9 @@ int64_t model_last_columns(const struct model *m);
 /* Streams of tokens between layers. */
 int64_t model_streams(const struct model *m);
 
-/* Whether only data parallelism divides it: no tensor, pipeline or context group. */
+/* Whether no tensor or context group divides it; whether no pipeline does, either: a
+ * tower that has no picture to read is whole on each GPU of the former alone. */
+bool model_is_undivided(const struct model *m);
 bool model_is_whole(const struct model *m);
 
 /* Samples of a sound that one token is made of; 0: it reads none. */

@@ -4,11 +4,16 @@
 
 #include <math.h>
 
+bool model_is_undivided(const struct model *m)
+{
+    return (m->tower && (m->tower->crops > 0 || m->crosses)) || m->stages ||
+           m->encoder || m->diffusion.stack || m->ends.word > 0 || m->n_variants > 0 ||
+           m->sound || m->attention.place_rows > 0;
+}
+
 bool model_is_whole(const struct model *m)
 {
-    return m->tower || m->stages || m->encoder || m->diffusion.stack ||
-           m->ends.word > 0 || m->n_variants > 0 || m->sound ||
-           m->attention.place_rows > 0;
+    return m->tower || model_is_undivided(m);
 }
 
 static int64_t least(int64_t a, int64_t b)

@@ -345,34 +345,52 @@ static int check_no_master_weights(const struct parse_context *r)
     return 0;
 }
 
-/* A model that reads pictures: whole on each GPU, its pictures within the sequence. */
-static int check_tower(const struct parse_context *r)
+/* What keeps a model whole on each GPU of a group. */
+static const char *whole_why(const struct model *m)
+{
+    return m->tower             ? "has a vision tower"
+           : m->stages          ? "has stages of layers of different sizes"
+           : m->encoder         ? "has an encoder and a decoder of different sizes"
+           : m->diffusion.stack ? "is a diffusion transformer"
+           : m->n_variants      ? "has layers with heads of different sizes"
+                                : "has words of fewer columns than its layers";
+}
+
+/* A tower that has no picture to read is held whole, but by no pipeline's stages. */
+static int check_whole(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const struct model *m = &r->s->model;
-    const struct model_tower *t = m->tower;
+    bool sees = m->tower && m->tower->crops > 0;
     const struct {
         const char *key;
         int64_t degree;
-    } rows[] = { { "tensor", p->tensor },
-                 { "pipeline", p->pipeline },
-                 { "context", p->context } };
-    const struct model_diffusion *d = &r->s->model.diffusion;
-    bool whole = model_is_whole(&r->s->model);
-    for (size_t i = 0; whole && i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (rows[i].degree > 1)
+        bool whole;
+    } rows[] = { { "tensor", p->tensor, model_is_undivided(m) },
+                 { "pipeline", p->pipeline, model_is_whole(m) },
+                 { "context", p->context, model_is_undivided(m) } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].degree > 1 && rows[i].whole)
             return cfg_error(
                 cfg_get(r->parallelism, rows[i].key), DIAG_NOT_SIMULATED,
-                "%s %s, which is not modelled over a %s "
-                "group (write 1; sharded data parallelism divides it)",
-                r->s->model.name,
-                t            ? "has a vision tower"
-                : m->stages  ? "has stages of layers of different sizes"
-                : m->encoder ? "has an encoder and a decoder of different sizes"
-                : d->stack   ? "is a diffusion transformer"
-                : r->s->model.n_variants ? "has layers with heads of different sizes"
-                                         : "has words of fewer columns than its layers",
-                rows[i].key);
+                "%s %s, which is not modelled over a %s group (write 1; sharded data "
+                "parallelism divides it%s)",
+                m->name, whole_why(m), rows[i].key,
+                sees && i != 1
+                    ? "; where texts alone are read, \"images_per_sequence\": "
+                      "0 in the model"
+                    : "");
+    return 0;
+}
+
+/* A model that reads pictures: whole on each GPU, its pictures within the sequence. */
+static int check_tower(const struct parse_context *r)
+{
+    const struct model *m = &r->s->model;
+    const struct model_tower *t = m->tower;
+    const struct model_diffusion *d = &r->s->model.diffusion;
+    if (check_whole(r) < 0)
+        return -1;
     if (m->stages && r->s->training.sequence_length != model_stage_tokens(m, 0))
         return cfg_error(
             cfg_get(r->training, "sequence_length"), DIAG_OUT_OF_RANGE,

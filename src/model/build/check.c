@@ -103,7 +103,7 @@ int build_check(const struct model *m, const struct op_settings *s, int64_t voca
         return err_set(err, "latent attention over SMP's tensor group is not modelled");
     if (check_state(m, s, err) < 0)
         return -1;
-    if (m->tower && (s->tensor > 1 || s->context > 1))
+    if (m->tower && m->tower->crops > 0 && (s->tensor > 1 || s->context > 1))
         return err_set(err, "a vision tower over a tensor or context group is not "
                             "modelled");
     if (m->ends.word && (s->tensor > 1 || s->context > 1))

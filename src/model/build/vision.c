@@ -237,6 +237,9 @@ int build_tower(struct op_block *block, struct arena *arena, const struct model 
     crops.lora.whole = s->lora.frozen & LORA_FREEZES_VISION;
     crops.lora.frozen &= LORA_FREEZES_ALL; /* layers are the language model's */
     crops.predicted = crops.decoder = crops.memory = crops.vocab_padding = 0;
+    crops.tensor = 1; /* it is whole on each GPU */
+    crops.context = 0;
+    crops.sequence_parallel = false;
     if (build_init(&b, arena, &t->model, &crops, err) < 0)
         return -1;
     build_embedding(&b, block);
