@@ -408,6 +408,56 @@ static void test_frozen(void)
     cfg_loader_release(&loader);
 }
 
+/* Parameters of the tower and of the projector in a list over a tensor group; -1: none. */
+static int64_t tower_over(const struct model *m, int64_t tensor, struct err *err)
+{
+    struct op_list list;
+    struct arena arena;
+    struct op_settings s = { .batch = 1,
+                             .sequence = 128,
+                             .precision = OP_BF16,
+                             .attention = OP_ATTENTION_FLASH,
+                             .framework = &op_eager,
+                             .tensor = tensor };
+    int64_t n = 0;
+    arena_init(&arena);
+    if (op_list_make(&list, &arena, m, &s, err) < 0)
+        n = -1;
+    for (int32_t i = 0; n >= 0 && i < list.n_blocks; i++) {
+        const struct op_block *b = &list.blocks[i];
+        bool tower =
+            strncmp(b->name, "vision", 6) == 0 || !strcmp(b->name, "projector");
+        n += tower ? b->repeat * op_block_parameters(b) : 0;
+    }
+    arena_release(&arena);
+    return n;
+}
+
+/* Without pictures the tower is whole on each GPU of a tensor group; with some it is
+ * refused. */
+static void test_idle_over_groups(void)
+{
+    struct cfg_loader one, two;
+    struct model idle, sees;
+    struct err err = { 0 };
+    CU_ASSERT_EQUAL_FATAL(
+        read_text(&idle, &one,
+                  "{'model_type': 'llava', 'images_per_sequence': 0, " TEXT_PART
+                  ", " VISION_PART "}"),
+        0);
+    CU_ASSERT_EQUAL_FATAL(read_text(&sees, &two,
+                                    "{'model_type': 'llava', " TEXT_PART
+                                    ", " VISION_PART "}"),
+                          0);
+    CU_ASSERT(tower_over(&idle, 1, &err) > 0);
+    CU_ASSERT_EQUAL(tower_over(&idle, 2, &err), tower_over(&idle, 1, &err));
+    CU_ASSERT_EQUAL(tower_over(&idle, 1, &err), tower_over(&sees, 1, &err));
+    CU_ASSERT_EQUAL(tower_over(&sees, 2, &err), -1);
+    CU_ASSERT_TRUE(model_is_whole(&idle) && !model_is_undivided(&idle));
+    cfg_loader_release(&one);
+    cfg_loader_release(&two);
+}
+
 static void test_refused(void)
 {
     static const struct {
@@ -456,6 +506,7 @@ void test_vision_register(void)
     CU_add_test(s, "pixels that a processor bounds", test_pixels);
     CU_add_test(s, "vit", test_vit);
     CU_add_test(s, "pictures", test_pictures);
+    CU_add_test(s, "idle towers over groups", test_idle_over_groups);
     CU_add_test(s, "layers of cross-attention", test_crossed);
     CU_add_test(s, "projectors of inner layers", test_inner_projectors);
     CU_add_test(s, "list", test_list);
