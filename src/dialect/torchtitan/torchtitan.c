@@ -265,6 +265,18 @@ static void take_async(struct launch_context *t, const struct value *c)
     launch_hear(t, it);
 }
 
+/* Experts are over the tensor group, which is their only other degree
+ * (torchtitan/distributed/parallel_dims.py). */
+static void take_experts(struct launch_context *t, const struct value *c)
+{
+    const struct value_item *it =
+        value_get(c, "parallelism.expert_tensor_parallel_degree");
+    int64_t n;
+    if (it && launch_whole(it->value, &n) && launch_number(t, WIDE "expert", 1) == 1 &&
+        n == launch_number(t, WIDE "tensor", 1))
+        launch_hear(t, it);
+}
+
 /* FSDP over shard x context ranks, replicated; without either, DDP. */
 static void take_sharding(struct launch_context *t, const struct value *c)
 {
@@ -401,6 +413,7 @@ void torchtitan_read(struct launch_context *t, const struct dialect_input *in)
     torchtitan_take_stages(t, c);
     take_context(t, c);
     take_sharding(t, c);
+    take_experts(t, c);
     torchtitan_take_precision(t, c);
     take_checkpointing(t, c);
     take_framework(t, c);
