@@ -44,8 +44,8 @@ static const struct colossalai_program programs[] = {
     { .name = "benchmark", .mark = "model_type", .plugin = "torch_ddp", .inside = true, .classifies = true },
     { .name = "benchmark", .mark = "", .model = "7b", .plugin = "gemini", .precision = "bf16", .length = 4096, .batch = 2 },
     /* applications/Colossal-LLaMA, ColossalChat, ColossalMoE */
-    { .name = "train", .mark = "pretrained", .plugin = "gemini", .precision = "fp16", .length = 8192, .batch = 2, .norm = 1 },
-    { .name = "train_sft", .mark = "pretrain", .plugin = "gemini", .precision = "bf16", .length = 512, .batch = 4, .accumulation = 8, .norm = 1 },
+    { .name = "train", .mark = "pretrained", .plugin = "gemini", .precision = "fp16", .length = 8192, .batch = 2, .norm = 1, .split = "split_gather" },
+    { .name = "train_sft", .mark = "pretrain", .plugin = "gemini", .precision = "bf16", .length = 512, .batch = 4, .accumulation = 8, .norm = 1, .split = "split_gather" },
     { .name = "train", .mark = "model_name", .plugin = "hybrid", .precision = "bf16", .length = 2048, .batch = 1, .pipeline = 2, .expert = 2, .stage = 2 },
     /* examples/language/bert, gpt/hybridparallelism, opt */
     { .name = "finetune", .mark = "target_f1", .plugin = "torch_ddp", .length = 128, .batch = 32, .stage = 1, .inside = true, .classifies = true },
@@ -152,7 +152,8 @@ static void take_lora(struct launch_context *t, const struct value *c)
 
 /* Of hybrid parallelism: two ways split activations inside a tensor group, two split the
  * sequence over ranks of their own. */
-static void take_sequence(struct launch_context *t, const struct value *c)
+static void take_sequence(struct launch_context *t, const struct value *c,
+                          const struct colossalai_program *program)
 {
     static const char *const sizes[] = { "sp", "sp_size", NULL },
                              *const modes[] = { "sp_mode", NULL },
@@ -160,8 +161,10 @@ static void take_sequence(struct launch_context *t, const struct value *c)
     int64_t n = whole(t, c, sizes, WIDE "context", 1);
     bool on = n > 1 || colossalai_is_on(t, c, enables);
     const struct value_item *mode = colossalai_any(c, modes), *it = colossalai_any(c, sizes);
+    /* booster/plugin/hybrid_parallel_plugin.py */
+    const char *usual = program->split ? program->split : n > 1 ? "all_to_all" : "";
     const char *word =
-        mode && mode->value->kind == VALUE_STRING ? mode->value->text : "";
+        mode && mode->value->kind == VALUE_STRING ? mode->value->text : usual;
     bool own = strcmp(word, "all_to_all") == 0 || strcmp(word, "ring_attn") == 0,
          inside = strcmp(word, "split_gather") == 0 || strcmp(word, "ring") == 0;
     if (!on)
@@ -172,8 +175,15 @@ static void take_sequence(struct launch_context *t, const struct value *c)
     if (own && n > 1) {
         launch_set(t, WIDE "context", json_integer((json_int_t)n), it);
         launch_set(t, WIDE "context_comm",
-                   json_string(word[0] == 'a' ? "alltoall" : "ring"), mode);
+                   json_string(word[0] == 'a' ? "alltoall" : "ring"),
+                   mode ? mode : it);
     } else if (launch_has(t, WIDE "tensor")) {
+        if (!mode && !program->split)
+            launch_note(t->l, t->l->line, DIAG_ASSUMED,
+                        "enable_sequence_parallelism without a mode splits the tensor "
+                        "group's activations, as until ColossalAI 0.3.6; later it does "
+                        "nothing without sp_size (--set " WIDE
+                        "sequence_parallel=false)");
         launch_set(t, WIDE "sequence_parallel", json_true(),
                    mode ? mode
                    : it ? it
@@ -199,7 +209,7 @@ static void take_hybrid(struct launch_context *t, const struct value *c,
     if (program->expert > 1)
         launch_assume(t, WIDE "expert", json_integer((json_int_t)program->expert),
                       "ep_size's default");
-    take_sequence(t, c);
+    take_sequence(t, c, program);
     launch_assume(t, WIDE "placement", json_string("DPT"),
                   "HybridParallelPlugin's mesh of data, pipeline and tensor ranks");
     launch_assume(t, WIDE "library", json_string("megatron"),

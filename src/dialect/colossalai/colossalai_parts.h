@@ -21,8 +21,9 @@ struct colossalai_program {
     int64_t length, batch, accumulation;                  /* likewise; 0: not known */
     int64_t pipeline, expert, stage;                      /* likewise */
     double norm;
-    bool inside;     /* degrees are in its text */
-    bool classifies; /* GLUE */
+    const char *split; /* sp_mode's default; NULL: the plugin's */
+    bool inside;       /* degrees are in its text */
+    bool classifies;   /* GLUE */
 };
 
 /* Rows that are read one by one (colossalai_words.c). */
