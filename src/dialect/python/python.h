@@ -96,6 +96,7 @@ struct python_note {
 
 struct python {
     struct arena *arena;
+    bool cut; /* a loop was not read to its end: calls in it are fewer than it makes */
     VEC(struct python_name) names;
     VEC(struct python_call) calls; /* in the order of the text */
     VEC(struct python_module) modules;

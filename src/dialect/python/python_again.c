@@ -232,6 +232,34 @@ struct value *python_evaluate(struct python_parser *r, const char *text, int64_t
     return whole ? v : python_unknown(r, line, "it is text that could not be read");
 }
 
+/* exec("steps = 4"): what the text says is read as if it stood there. */
+struct value *python_execute(struct python_parser *r, const struct value *v,
+                             int64_t line)
+{
+    enum { DEEP_MAX = 3 };
+    bool known = v && v->kind == VALUE_STRING && r->executed < DEEP_MAX;
+    struct python_parser outer = *r;
+    if (!known)
+        return python_new(r, VALUE_NONE, line);
+    r->lex = (struct python_lexer) { .s = v->text,
+                                     .n = strlen(v->text),
+                                     .line = line,
+                                     .still = line,
+                                     .work = outer.lex.work,
+                                     .arena = outer.lex.arena };
+    r->t = (struct python_token) { .kind = TOKEN_NEWLINE, .line = line };
+    r->executed++;
+    r->read_suite(r, -1);
+    r->executed--;
+    python_go(r, &(struct python_place) { outer.lex, outer.t, r->built.n });
+    r->failed = outer.failed;
+    r->target = outer.target;
+    r->calling = outer.calling;
+    r->nested = outer.nested;
+    r->nested_before = outer.nested_before;
+    return python_new(r, VALUE_NONE, line);
+}
+
 /* How long the expression in braces is: up to ":", "!" or "}" outside brackets and
  * quotes. */
 static size_t expression_length(const char *s)

@@ -253,6 +253,7 @@ static bool repeat(struct python_parser *r, const struct value *list,
     for (int32_t i = 0; i < list->n && !r->limit && !broken; i++) {
         if (!python_may_loop(r)) {
             r->left_unsurely = true;
+            r->p->cut = true;
             break;
         }
         python_go(r, targets);

@@ -238,6 +238,8 @@ static struct value *known_call(struct python_parser *r, const char *path,
         r->json = outer;
         return v;
     }
+    if (strcmp(function, "exec") == 0)
+        return python_execute(r, first, line);
     if (strcmp(last, "add_argument") == 0)
         python_add_argument(r, arguments, line);
     if (strcmp(last, "parse_args") == 0 || strcmp(last, "parse_known_args") == 0) {
@@ -261,10 +263,12 @@ static struct value *known_call(struct python_parser *r, const char *path,
 /* functools.partial(F, ...) of what was asked for: its arguments, by that name. */
 static const char partial_name[] = "functools.partial";
 
-static bool binds_object(const struct python_parser *r, const struct value *arguments)
+static bool binds_wanted(const struct python_parser *r, const struct value *arguments)
 {
     const struct value *f = value_member(arguments, "0");
-    return f && f->kind == VALUE_UNKNOWN && f->text && python_is_object(r, f->text);
+    return f && f->kind == VALUE_UNKNOWN && f->text &&
+           (python_is_object(r, f->text) ||
+            names_listed(r->wanted->calls, python_last_part(f->text)));
 }
 
 static bool is_partial(const struct value *v)
@@ -310,7 +314,7 @@ static struct value *value_of_call(struct python_parser *r, const char *path,
         arguments->text = function;
         return arguments;
     }
-    if (strcmp(function, partial_name) == 0 && binds_object(r, arguments)) {
+    if (strcmp(function, partial_name) == 0 && binds_wanted(r, arguments)) {
         arguments->text = partial_name;
         return arguments;
     }
@@ -385,12 +389,16 @@ static struct value *call_with(struct python_parser *r, const char *path,
 struct value *python_call_value(struct python_parser *r, const struct value *f,
                                 struct value *arguments, int64_t line)
 {
-    if (!is_partial(f) || r->failed || r->limit)
+    const char *target = r->lex.brackets == 0 ? r->target : NULL;
+    bool named = f && f->kind == VALUE_UNKNOWN && f->text && f->why &&
+                 strcmp(f->why, "it is imported") == 0;
+    if (r->failed || r->limit || (!is_partial(f) && !named))
         return NULL;
+    if (named) /* {"sgd": torch.optim.SGD}["sgd"](...) */
+        return call_with(r, f->text, target, NULL, arguments, line);
     struct value *all = python_new(r, VALUE_DICT, arguments->line);
     add_bound(r, all, f, 1);
     add_bound(r, all, arguments, 0);
-    const char *target = r->lex.brackets == 0 ? r->target : NULL;
     return call_with(r, value_member(f, "0")->text, target, NULL, all, line);
 }
 
@@ -406,7 +414,8 @@ struct value *python_call_at(struct python_parser *r, const char *path, int64_t 
     if (r->failed || r->limit)
         return arguments;
     r->calling = outer;
-    struct value *v = python_call_value(r, python_find(r, path), arguments, line);
+    struct value *f = python_find(r, path);
+    struct value *v = is_partial(f) ? python_call_value(r, f, arguments, line) : NULL;
     if (v)
         return v;
     return call_with(r, path, outermost ? r->target : NULL, x, arguments, line);

@@ -305,7 +305,12 @@ static struct value *attribute(struct python_parser *r,
         return python_text(r, a->line, path);
     if (a->third && x && x->kind == VALUE_DICT && !x->gap)
         return a->third;
-    return python_lost(r, a, "getattr()");
+    struct value *v = python_lost(r, a, "getattr()");
+    if (*path && !a->third && strcmp(x->why, "it is imported") == 0) {
+        v->why = x->why; /* getattr(torch.optim, "SGD") */
+        v->text = path;
+    }
+    return v;
 }
 
 /* @find_executable_batch_size(starting_batch_size=128): the function that follows is given

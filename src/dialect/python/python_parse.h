@@ -163,6 +163,7 @@ struct python_parser {
     int32_t inlined;       /* functions whose calls are being read */
     int32_t maybe;         /* branches under way that may not be taken */
     int32_t loops;         /* under way */
+    int32_t executed;      /* texts that are, inside each other */
     int32_t tries;         /* in a `try`: `maybe` and 1 where that began; else 0 */
     bool may_raise;        /* a branch of it that may not be taken raises */
     /* the functions that are read, the innermost first; NULL: the text itself */
@@ -265,6 +266,9 @@ struct value *python_comprehension(struct python_parser *r,
                                    int64_t line);
 /* The value of a formatted string's text. */
 struct value *python_formatted(struct python_parser *r, const char *text, int64_t line);
+/* A text of statements, as exec() is given. */
+struct value *python_execute(struct python_parser *r, const struct value *v,
+                             int64_t line);
 /* The value of a text that is an expression. */
 struct value *python_evaluate(struct python_parser *r, const char *text, int64_t line);
 

@@ -2,6 +2,7 @@
  * follows them. */
 #include "dialect/python/python_parse.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const char literal_mend[] = "it is no literal";
@@ -353,6 +354,14 @@ static struct value *read_index(struct python_parser *r, struct value *v, int64_
         python_skip_rest(r);
     }
     python_close(r, "]");
+    bool imported = v->kind == VALUE_UNKNOWN && v->text && v->why &&
+                    strcmp(v->why, "it is imported") == 0;
+    if (!slice && !more && ends[0] && imported && ends[0]->kind == VALUE_STRING &&
+        isupper((unsigned char)*python_last_part(v->text))) { /* of an Enum */
+        struct value *of = python_unknown(r, line, "it is imported");
+        of->text = arena_printf(r->p->arena, "%s.%s", v->text, ends[0]->text);
+        return of;
+    }
     if (!slice && !more && ends[0])
         return python_element(r, v, ends[0]);
     bool list = v->kind == VALUE_LIST && !v->gap;

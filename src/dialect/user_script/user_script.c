@@ -349,6 +349,21 @@ static void name_unsure(struct launch_context *t, const struct user_script *g)
             off->function, (long long)off->line);
 }
 
+/* exec(open("overrides.py").read()): its text is not known. */
+static void name_executed(struct launch_context *t, const struct user_script *g)
+{
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        const struct value *text = value_member(c->arguments, "0");
+        if (strcmp(c->function, "exec") == 0 && !c->quoted &&
+            (!text || text->kind != VALUE_STRING))
+            launch_note(t->l, g->line ? g->line : c->line, DIAG_ASSUMED,
+                        "exec(...) of line %lld is not run: what it sets is taken to "
+                        "be as it was",
+                        (long long)c->line);
+    }
+}
+
 /* os.environ["NCCL_P2P_DISABLE"] = "1" of the text; what is set outside is known. */
 static void take_environment(struct launch_context *t, const struct user_script *g)
 {
@@ -406,6 +421,7 @@ void user_script_take(struct launch_context *t, struct user_script *g)
         launch_note(t->l, v.line, DIAG_ASSUMED, "the last of %d trainers is taken",
                     g->n_trainers);
     name_unsure(t, g);
+    name_executed(t, g);
     take_environment(t, g);
     user_script_take_model(t, g);
     if (!g->parts[SCRIPT_MODEL] && user_script_take_picture(t, g))

@@ -22,6 +22,44 @@ static const struct python_call *periodic_step(const struct user_script *g)
     return step && (step->every || step->loops < deepest) ? step : NULL;
 }
 
+/* Calls of a part at a line; -1: some are under a condition that is not known. */
+static int64_t calls_at(const struct python *p, enum user_script_part part,
+                        int64_t line)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < p->calls.n && n >= 0; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        if (user_script_part_of(c) == part && !c->quoted && c->line == line)
+            n = c->unsure ? -1 : n + 1;
+    }
+    return n;
+}
+
+/* How many backward() each step of the optimizer has, where loops of known lengths are
+ * read; 0: they say nothing, -1: not for certain. Where one was not read to its end, the
+ * last step may have fewer. */
+static int64_t counted_microbatches(const struct user_script *g)
+{
+    const struct python *p = g->python;
+    const struct python_call *step = NULL, *backward = NULL;
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        enum user_script_part part = user_script_part_of(c);
+        step = part == SCRIPT_STEP && !c->quoted ? c : step;
+        backward = part == SCRIPT_BACKWARD && !c->quoted ? c : backward;
+    }
+    int64_t n = backward ? calls_at(p, SCRIPT_BACKWARD, backward->line) : 0,
+            steps = step ? calls_at(p, SCRIPT_STEP, step->line) : 0;
+    if (backward && !step)
+        return p->cut && n > 1 ? -1 : 0;
+    if (n < 1 || steps < 1 || n <= steps)
+        return 0;
+    int64_t k = n / steps;
+    bool inner = step->loops < backward->loops && n % steps == 0 && !p->cut,
+         sure = k <= steps && n - k * steps < k;
+    return inner || sure ? k : -1;
+}
+
 /* Whether a name is usual for how many microbatches a step has. */
 static bool counts_microbatches(const char *name)
 {
@@ -73,18 +111,54 @@ static struct microbatches named_microbatches(const struct python *p)
     return m;
 }
 
+/* Whether a loop of PyTorch alone calls its optimizer after each backward(), for certain. */
+static bool steps_each(const struct user_script *g)
+{
+    bool steps = false, back = false;
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        enum user_script_part part = user_script_part_of(c);
+        if (c->quoted || (part != SCRIPT_STEP && part != SCRIPT_BACKWARD))
+            continue;
+        if (c->unsure || c->imported || !c->loops)
+            return false;
+        steps |= part == SCRIPT_STEP;
+        back |= part == SCRIPT_BACKWARD;
+    }
+    return steps && back && !g->parts[SCRIPT_ACCELERATOR] &&
+           !g->parts[SCRIPT_LIGHTNING] && !g->parts[SCRIPT_BOOSTER] &&
+           !g->parts[SCRIPT_HOROVOD];
+}
+
+static void take_counted(struct launch_context *t, const struct user_script *g,
+                         int64_t n)
+{
+    const struct python_call *c = g->parts[SCRIPT_BACKWARD];
+    struct value one = { .line = g->line ? g->line : c ? c->line : 0 };
+    const struct value_item from = { "backward() of a step", one.line, &one };
+    launch_set(t, "/training/gradient_accumulation_steps", json_integer((json_int_t)n),
+               &from);
+}
+
 /* Of loops that no argument of a trainer counts. */
 void user_script_take_accumulation(struct launch_context *t,
                                    const struct user_script *g)
 {
     static const char at[] = "/training/gradient_accumulation_steps";
     const struct python_call *step = periodic_step(g);
+    const int64_t counted = counted_microbatches(g);
     const struct microbatches m = named_microbatches(g->python);
     bool number = m.v && m.v->kind == VALUE_INT, every = step && step->every > 0;
     if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
         g->parts[SCRIPT_ENGINE] || launch_has(t, at) || launch_is_unresolved(t, at))
         return;
-    if (m.v && (number || !every)) {
+    if (counted > 0 && !(number && m.v->integer == counted)) {
+        take_counted(t, g, counted);
+        return;
+    }
+    if (counted == 0 && !step && !(number && m.v->integer == 1) && steps_each(g))
+        return; /* a number of that name does something else */
+    if (m.v && (number ? !every || step->every == m.v->integer : !every)) {
         struct value one = *m.v;
         one.line = g->line ? g->line : m.v->line < 0 ? -m.v->line : m.v->line;
         const struct value_item from = { m.name, one.line, &one };
@@ -94,9 +168,15 @@ void user_script_take_accumulation(struct launch_context *t,
         struct value one = { .line = g->line ? g->line : step->line };
         const struct value_item from = { step->function, one.line, &one };
         launch_set(t, at, json_integer((json_int_t)step->every), &from);
-    } else if (step)
+    } else if (step) {
         launch_add_unresolved(t, at, g->line ? g->line : step->line,
                               "%.60s() of line %lld is not called after each "
                               "backward(): how many batches a step has, is not known",
                               step->function, (long long)step->line);
+    } else if (counted < 0) {
+        launch_add_unresolved(t, at,
+                              g->line ? g->line : g->parts[SCRIPT_BACKWARD]->line,
+                              "the optimizer's step() is not called after each "
+                              "backward(): how many batches a step has, is not known");
+    }
 }

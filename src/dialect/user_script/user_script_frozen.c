@@ -39,15 +39,15 @@ static bool is_of_second(const struct python *p, const struct python_call *c)
     return any;
 }
 
-/* The first that is switched off for certain; NULL. */
+/* The first that is switched off, or by what is not known; NULL. */
 static const struct python_call *switched_off(const struct python *p)
 {
     for (int64_t i = 0; i < p->calls.n; i++) {
         const struct python_call *c = &p->calls.v[i];
         const struct value *v = user_script_given(c, "requires_grad", "0");
         if (user_script_part_of(c) == SCRIPT_FROZEN && !c->quoted && v &&
-            v->kind == VALUE_BOOL && !v->integer && !is_second(c->function) &&
-            !is_of_second(p, c))
+            (v->kind == VALUE_UNKNOWN || (v->kind == VALUE_BOOL && !v->integer)) &&
+            !is_second(c->function) && !is_of_second(p, c))
             return c;
     }
     return NULL;
@@ -95,12 +95,15 @@ void user_script_ask_frozen(struct launch_context *t, const struct user_script *
         launch_is_unresolved(t, PEFT_LORA) || launch_has(t, at) ||
         launch_is_unresolved(t, at))
         return;
-    launch_add_unresolved(
-        t, at, g->line ? g->line : c->line,
-        "%.60s = False at line %lld: which parameters are frozen is not "
-        "read; [] is none, and [\"embeddings\", \"layers 0-23\"] or "
-        "[\"vision_tower\"] what is frozen",
-        c->function, (long long)c->line);
+    launch_add_unresolved(t, at, g->line ? g->line : c->line,
+                          "%.60s%s at line %lld: which parameters are frozen is not "
+                          "read; [] is none, and [\"embeddings\", \"layers 0-23\"] or "
+                          "[\"vision_tower\"] what is frozen",
+                          c->function,
+                          user_script_given(c, "requires_grad", "0")->kind == VALUE_BOOL
+                              ? " = False"
+                              : "",
+                          (long long)c->line);
 }
 
 /* The first that is switched on after the model has its adapters, before it is trained;

@@ -44,7 +44,8 @@ static void put_products(struct user_script *g, struct arena *arena)
 /* model.half(), and model = AutoModel.from_pretrained(...).half(). */
 static bool converts_model(const struct python_call *c)
 {
-    static const char *const methods[] = { "half", "bfloat16", "to", NULL },
+    static const char *const methods[] = { "half", "bfloat16", "float",
+                                           "to",   "type",     NULL },
                              *const models[] = { "model", "net", NULL };
     if (user_script_part_of(c) == SCRIPT_CAST)
         return true;
@@ -52,30 +53,47 @@ static bool converts_model(const struct python_call *c)
            names_listed(models, python_last_part(c->target));
 }
 
+/* What a call converts a model to, as torch calls it; NULL: it moves it alone. */
+static const char *converted_to(const struct python_call *c)
+{
+    static const char *const types[][2] = {
+        { "bfloat16", "bfloat16" }, { "float16", "float16" }, { "half", "float16" },
+        { "float32", "float32" },   { "float", "float32" },
+    };
+    const struct value *v = user_script_given(c, "dtype", "0"),
+                       *second = user_script_given(c, "dtype", "1");
+    const char *last = python_last_part(c->function);
+    if (second && second->kind == VALUE_STRING) /* .to("cuda", torch.bfloat16) */
+        v = second;
+    if (strcmp(last, "to") == 0 || strcmp(last, "type") == 0)
+        last = v && v->kind == VALUE_STRING ? python_last_part(v->text) : "";
+    for (size_t k = 0; k < sizeof(types) / sizeof(types[0]); k++)
+        if (strcmp(last, types[k][0]) == 0)
+            return types[k][1];
+    return NULL;
+}
+
 /* What the text converts the model to that it trains: the last of what it says so. */
 static void put_cast(struct user_script *g, struct arena *arena)
 {
-    static const char *const halves[] = { "bfloat16", "float16", "half" };
-    const struct python_call *trainer = g->parts[SCRIPT_TRAINER];
+    static const char *const keys[] = { "torch_dtype", "dtype" };
+    const struct python_call *trainer = g->parts[SCRIPT_TRAINER],
+                             *loop = g->parts[SCRIPT_BACKWARD];
     for (int64_t i = g->python->calls.n; i-- > 0;) {
         const struct python_call *c = &g->python->calls.v[i];
-        const struct value *v = user_script_given(c, "dtype", "0"),
-                           *second = user_script_given(c, "dtype", "1");
-        const char *last = python_last_part(c->function);
-        if (!converts_model(c) || c->quoted || (trainer && c->line > trainer->line))
+        const char *to = converts_model(c) ? converted_to(c) : NULL;
+        bool whole = to && strcmp(to, "float32") == 0;
+        if (!to || c->quoted || (trainer && c->line > trainer->line) ||
+            (whole && (c->unsure || (loop && c->line > loop->line)))) /* to save it */
             continue;
-        if (second && second->kind == VALUE_STRING) /* .to("cuda", torch.bfloat16) */
-            v = second;
-        if (strcmp(last, "to") == 0)
-            last = v && v->kind == VALUE_STRING ? python_last_part(v->text) : "";
-        for (size_t k = 0; k < sizeof(halves) / sizeof(halves[0]); k++)
-            if (strcmp(last, halves[k]) == 0) {
-                user_script_put(
-                    g, arena, "torch_dtype", c->line,
-                    value_new_string(arena, k ? "float16" : "bfloat16", c->line, 0),
-                    true);
-                return;
-            }
+        for (int k = 0; k < 2; k++) {
+            const struct value_item *it = value_get(g->words, keys[k]);
+            if (it)
+                value_remove(g->words, (int32_t)(it - g->words->items));
+        }
+        user_script_put(g, arena, keys[0], c->line,
+                        value_new_string(arena, to, c->line, 0), true);
+        return;
     }
 }
 

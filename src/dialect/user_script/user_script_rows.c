@@ -40,7 +40,7 @@ const char *const user_script_calls[] = {
     /* what edits a model (user_script_edits.c) */
     "layers", "h", "layer", "blocks", "lm_head", "embed_out", "classifier", "score", "resize_token_embeddings",
     "attn_implementation", "_attn_implementation", "set_attn_implementation",
-    /* adapters of the program's own (user_script_frozen.c) */
+    "exec", /* adapters of the program's own (user_script_frozen.c) */
     "*as_trainable", "*lora", "*LoRA",
     /* what replaces the model's attention */
     "*flash_att", "*xformers", "*replace_",
@@ -48,7 +48,7 @@ const char *const user_script_calls[] = {
     "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "DataLoaderLite", "*oader", "get_batch", "get_batches", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit", "PagedAdamW", "PagedAdam", "PagedAdam8bit", "PagedAdam32bit", "AdamW32bit", "Adam32bit",
     "Lion8bit", "Lion32bit", "PagedLion", "PagedLion8bit", "PagedLion32bit", "AdEMAMix", "AdEMAMix8bit", "PagedAdEMAMix", "PagedAdEMAMix8bit", "create_optimizer",
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "*Muon", "DistAdamW", "Adamax", "NAdam", "RAdam", "Adagrad", "RMSprop", "Lamb", "LAMB", "SOAP", "Shampoo", "SophiaG", "Sophia", "Prodigy", "AdamWScheduleFree", "GaLoreAdamW", "ZeroRedundancyOptimizer", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
-    "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "weight", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "log", "PPO", "GRPO", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "to", "deepcopy",
+    "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "weight", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "log", "PPO", "GRPO", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "float", "to", "type", "deepcopy",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
     "get_dataloader", "make_torch_dataloader", "Fabric", "DistributedOptimizer", "register_comm_hook", "init_process_group", "remote", "RemoteExecutor", "snapshot_download",
     /* models of pictures (user_script_pictures.c) */
@@ -102,7 +102,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "", "init_process_group", SCRIPT_BACKEND },
     { "remote_function", "remote", SCRIPT_REMOTE }, { "", "RemoteExecutor", SCRIPT_REMOTE }, { "", "snapshot_download", SCRIPT_DOWNLOADED },
     { "", "Booster", SCRIPT_BOOSTER }, { "", "prepare_dataloader", SCRIPT_LOADER }, { "", "HybridAdam", SCRIPT_OPTIMIZER }, { "", "CPUAdam", SCRIPT_OPTIMIZER },
-    { "model", "half", SCRIPT_CAST }, { "model", "bfloat16", SCRIPT_CAST }, { "model", "to", SCRIPT_CAST }, { "net", "half", SCRIPT_CAST }, { "net", "bfloat16", SCRIPT_CAST }, { "net", "to", SCRIPT_CAST },
+    { "model", "half", SCRIPT_CAST }, { "model", "bfloat16", SCRIPT_CAST }, { "model", "to", SCRIPT_CAST }, { "model", "float", SCRIPT_CAST }, { "model", "type", SCRIPT_CAST }, { "net", "float", SCRIPT_CAST }, { "net", "type", SCRIPT_CAST }, { "net", "half", SCRIPT_CAST }, { "net", "bfloat16", SCRIPT_CAST }, { "net", "to", SCRIPT_CAST },
     { "", "compute_loss", SCRIPT_LOSS }, { "", "training_step", SCRIPT_LOSS }, { "", "logsigmoid", SCRIPT_COMPARED }, { "", "LogSigmoid", SCRIPT_COMPARED }, { "torch", "log", SCRIPT_COMPARED }, { "", "PPO", SCRIPT_SAMPLED }, { "", "GRPO", SCRIPT_SAMPLED }, { "", "kl_div", SCRIPT_DIVERGED }, { "", "KLDivLoss", SCRIPT_DIVERGED }, { "", "generate", SCRIPT_SAMPLED }, { "PeftModel*", "from_pretrained", SCRIPT_CONTINUED }, { "", "requires_grad*", SCRIPT_FROZEN }, { "", "backward", SCRIPT_BACKWARD }, { "*opt*", "step", SCRIPT_STEP }, { "*scaler", "step", SCRIPT_STEP }, { "", "clip_grad_norm_", SCRIPT_CLIPPED },
     { "", "DataLoader", SCRIPT_LOADER }, { "", "StatefulDataLoader", SCRIPT_LOADER }, { "", "make_torch_dataloader", SCRIPT_LOADER },
     { "", "DataLoaderLite", SCRIPT_LOADER }, /* of build-nanogpt's copies: B sequences of T */
