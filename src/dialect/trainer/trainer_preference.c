@@ -71,6 +71,7 @@ static void take_completion(struct launch_context *t, const struct dialect_optio
 /* clang-format off */
 const struct dialect_option trainer_preference_rows[] = {
     ROW("precompute_ref_log_probs", "/training/reference_model", .kind = DIALECT_SWITCH, .value = "precomputed"),
+    ROW("force_use_ref_model", "/training/reference_model", .kind = DIALECT_SWITCH, .value = "separate"),
     ROW("ref_model", "/training/reference_model", .take = take_reference),
     ROW("ref_model_path", "/training/reference_model", .take = take_reference),
     ROW("ref_model_name_or_path", "/training/reference_model", .take = take_reference),

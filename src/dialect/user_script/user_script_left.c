@@ -15,7 +15,7 @@ static const char *const of_trainer[] = {
     "callbacks", "compute_metrics", "compute_loss_func", "preprocess_logits_for_metrics", "formatting_func",
     "dataset_text_field", "dataset_kwargs", "peft_config", "ref_model", "dataset_batch_size", "num_of_sequences",
     "chars_per_token", "infinite", "model_init", "reward_funcs", "reward_model", "value_model", "is_encoder_decoder",
-    "max_prompt_length", "max_target_length", "max_completion_length", "loss_type", "label_smoothing", "force_use_ref_model", NULL,
+    "max_prompt_length", "max_target_length", "max_completion_length", "loss_type", "label_smoothing", NULL,
 };
 static const char *const of_model[] = {
     "0", "pretrained_model_name_or_path", "model_name", "trust_remote_code", "cache_dir", "revision", "token", "use_auth_token", "low_cpu_mem_usage",
@@ -156,6 +156,37 @@ static void name_resized(struct launch_context *t, const struct user_script *g)
                 of->text);
 }
 
+/* Whether two models are loaded as the same one, as far as is known. */
+static bool is_alike(const struct python_call *a, const struct python_call *b)
+{
+    static const char name[] = "pretrained_model_name_or_path";
+    static const char *const quantised[] = { "quantization_config", "load_in_4bit",
+                                             "load_in_8bit" };
+    const struct value *x = user_script_given(a, name, "0"),
+                       *y = user_script_given(b, name, "0");
+    bool same = !x || !y || x->kind != VALUE_STRING || y->kind != VALUE_STRING ||
+                strcmp(x->text, y->text) == 0;
+    for (size_t i = 0; i < sizeof(quantised) / sizeof(quantised[0]); i++)
+        same &= !value_get(a->arguments, quantised[i]) ==
+                !value_get(b->arguments, quantised[i]);
+    return same;
+}
+
+/* A reference that is another model than the trained one, or held otherwise. */
+static void name_reference(struct launch_context *t, const struct user_script *g)
+{
+    const struct value *given =
+        user_script_given(g->parts[SCRIPT_TRAINER], "ref_model", "1");
+    const struct python_call *c = user_script_maker(g->python, given),
+                             *model = g->parts[SCRIPT_MODEL];
+    if (!c || !model || user_script_part_of(c) != SCRIPT_MODEL || is_alike(c, model))
+        return;
+    launch_note(t->l, g->line ? g->line : c->line, DIAG_NOT_SIMULATED,
+                "%.60s(...) loads another reference than the model that is trained, "
+                "and is taken to be as large, in the same type",
+                c->function);
+}
+
 /* How often a loop of the text's own calls its model is not read; nor is a loop that is
  * elsewhere, of which the optimizer alone is seen. */
 static void name_loop(struct launch_context *t, const struct user_script *g)
@@ -225,6 +256,7 @@ void user_script_name_left(struct launch_context *t, const struct user_script *g
     name_methods(t, g);
     name_loop(t, g);
     name_resized(t, g);
+    name_reference(t, g);
     name_idle(t, g);
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
         if (g->parts[calls[i].part])

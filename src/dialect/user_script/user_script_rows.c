@@ -147,7 +147,7 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_ARGUMENTS, "0", "output_dir" }, { SCRIPT_ARGUMENTS, "*", NULL },
     { SCRIPT_TRAINER, "max_seq_length", NULL }, { SCRIPT_TRAINER, "packing", NULL }, { SCRIPT_TRAINER, "beta", NULL },
     { SCRIPT_TRAINER, "max_length", NULL }, { SCRIPT_TRAINER, "neftune_noise_alpha", NULL },
-    { SCRIPT_TRAINER, "dataset_num_proc", NULL },
+    { SCRIPT_TRAINER, "dataset_num_proc", NULL }, { SCRIPT_TRAINER, "force_use_ref_model", NULL },
     { SCRIPT_MODEL, "0", "model_name_or_path" }, { SCRIPT_MODEL, "pretrained_model_name_or_path", "model_name_or_path" },
     { SCRIPT_MODEL, "model_name", "model_name_or_path" }, { SCRIPT_MODEL, "torch_dtype", NULL }, { SCRIPT_MODEL, "dtype", NULL },
     { SCRIPT_MODEL, "attn_implementation", NULL }, { SCRIPT_MODEL, "_attn_implementation", "attn_implementation" }, { SCRIPT_MODEL, "use_flash_attention_2", NULL },
