@@ -101,22 +101,21 @@ void megatron_take_deepspeed(struct launch_context *t, const struct launch_comma
         launch_set(t, "/parallelism/partition", json_string("type:transformer"), &from);
     if (config) {
         deepspeed_take(t, without_said(t->arena, config),
-                       arena_printf(t->arena, "%.60s: ", name));
+                       arena_printf(t->arena, "%s: ", shell_shown(t->arena, name)));
     } else if (stage && stage->value->kind != VALUE_UNKNOWN) {
         launch_note(t->l, named ? named->line : stage->line, DIAG_UNREADABLE,
-                    "DeepSpeed's configuration %.60s is not at hand: %s is taken, and "
+                    "DeepSpeed's configuration %s is not at hand: %s is taken, and "
                     "defaults (put it next to the script)",
-                    name, stage->key);
+                    shell_shown(t->arena, name), stage->key);
         deepspeed_take(t, config_of_stage(t->arena, c, stage), "");
     } else {
         launch_add_unresolved(
             t, "/parallelism/sharding/strategy",
             named ? named->value->line : c->command->line,
             "the stage of ZeRO (0 is none, 1 optimizer, 2 gradients, 3 full) is in "
-            "DeepSpeed's configuration %.60s%s, which was not found (put it next to "
-            "the "
+            "DeepSpeed's configuration %s, which was not found (put it next to the "
             "script)",
-            name, strlen(name) > 60 ? "..." : "");
+            shell_shown(t->arena, name));
     }
     if (!launch_has(t, "/parallelism/library"))
         launch_set(t, "/parallelism/library", json_string("deepspeed"), &from);

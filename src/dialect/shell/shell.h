@@ -146,6 +146,9 @@ int shell_read(struct shell *s, const struct shell_setting *in, struct arena *ar
                int32_t n_given, struct err *err);
 void shell_release(struct shell *s);
 
+/* shell_file.c. A path as messages show it: of a long one its end. */
+const char *shell_shown(struct arena *arena, const char *path);
+
 /* shell_scheduler.c. The lines "#SBATCH ..." of a text; those of other schedulers that
  * say nodes or GPUs, as SLURM's would. */
 struct raw_shell shell_directives(struct arena *arena, const char *text);

@@ -53,3 +53,14 @@ const char *shell_file_text(struct shell_machine *m, const char *name)
                *text = text_of(m, path);
     return text || strcmp(path, name) == 0 ? text : text_of(m, name);
 }
+
+const char *shell_shown(struct arena *arena, const char *path)
+{
+    enum { SHOWN_B = 60, DOTS_B = 3 };
+    size_t n = strlen(path);
+    const char *from = n > SHOWN_B ? path + n - (SHOWN_B - DOTS_B) : path;
+    while ((*from & 0xC0) == 0x80) /* within a character */
+        from++;
+    const char *slash = from > path ? strchr(from, '/') : NULL;
+    return from > path ? arena_printf(arena, "...%s", slash ? slash : from) : path;
+}

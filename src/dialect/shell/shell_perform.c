@@ -114,8 +114,8 @@ static void add_file(struct shell_machine *m, const struct shell_simple *c,
                                      .line = line }));
     if (m->mode == SHELL_MAYBE)
         shell_note(m, c->line,
-                   "%.60s is written under a condition (%s): it is taken to be", name,
-                   shell_why(m, m->because));
+                   "%s is written under a condition (%s): it is taken to be",
+                   shell_shown(m->arena, name), shell_why(m, m->because));
 }
 
 /* Whether a file may say how to train, by its name. */
@@ -143,8 +143,8 @@ static void lose_file(struct shell_machine *m, const struct shell_simple *c,
             m->out->files.v[kept++] = m->out->files.v[i];
     bool had = kept < m->out->files.n;
     m->out->files.n = kept;
-    shell_note(m, c->line, "%.60s is changed by %.40s, which is not run%s", name,
-               shell_string(m, &c->words.v[0], false),
+    shell_note(m, c->line, "%s is changed by %.40s, which is not run%s",
+               shell_shown(m->arena, name), shell_string(m, &c->words.v[0], false),
                had ? "" : ": it is read as it lies there");
 }
 

@@ -28,9 +28,9 @@ static size_t number_after(const char *line, size_t n, const char *key, const ch
 static void push(struct arena *arena, line_words *to, const char *text, size_t n,
                  int64_t line)
 {
-    VEC_PUSH(to, ((struct shell_word) { .text = arena_strndup(arena, text, n),
-                                        .line = line,
-                                        .column = 1 }));
+    VEC_PUSH(to,
+             ((struct shell_word) {
+                 .text = arena_strndup(arena, text, n), .line = line, .column = 1 }));
 }
 
 /* What a line of another scheduler says, as options of SLURM's. */

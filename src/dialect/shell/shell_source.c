@@ -44,7 +44,7 @@ static bool read_file(struct shell_machine *m, const struct shell_text *w,
     if (!u && !deep)
         text = shell_file_text(m, name);
     if (!text) {
-        shell_note(m, line, "%.60s is not read: %s", name,
+        shell_note(m, line, "%s is not read: %s", shell_shown(m->arena, name),
                    u ? u->why : "it was not found next to the script");
         if (started && m->out->notes.n)
             m->out->notes.v[m->out->notes.n - 1].missing = name;
