@@ -51,12 +51,29 @@ void trainer_refuse(struct launch_context *t, const struct value_item *it,
         it->key, what);
 }
 
+/* The name of a model that is not the one that is trained. */
+static bool names_another(struct launch_context *t, const struct value *v)
+{
+    static const char *const words[] = { "model_name_or_path", "base_model", "model",
+                                         "model_id_or_path", NULL };
+    const struct value_item *own = NULL;
+    for (const char *const *w = words; *w && !own; w++)
+        own = launch_hyper(t, *w);
+    return v->kind == VALUE_STRING && own && own->value->kind == VALUE_STRING &&
+           strcmp(v->text, own->value->text) != 0;
+}
+
 /* A model that is named is loaded next to the policy, adapters or not. */
 static void take_reference(struct launch_context *t, const struct dialect_option *row,
                            const struct value_item *it)
 {
-    if (!launch_is_off(it->value) && !launch_has(t, row->pointer))
-        launch_set(t, row->pointer, json_string("separate"), it);
+    if (launch_is_off(it->value) || launch_has(t, row->pointer))
+        return;
+    launch_set(t, row->pointer, json_string("separate"), it);
+    if (names_another(t, it->value) && strncmp(it->key, "rl_", 3) != 0)
+        launch_note(t->l, it->value->line, DIAG_ASSUMED,
+                    "%s: it is taken to have the sizes of the model that is trained",
+                    it->key);
 }
 
 /* Of pairs the longest answer, within max_length; else what a rollout generates. */
