@@ -170,7 +170,7 @@ const struct dialect dialects[] = {
       .recognises = torchtitan_recognises, .read = torchtitan_read, .tables = torchtitan_tables, .settle = trainer_settle_replicas },
     { .name = "torchtune",
       .summary = "torchtune's configurations, and `tune run`",
-      .sources = DIALECT_DOCUMENT, .commands = true,
+      .sources = DIALECT_DOCUMENT, .commands = true, .own_documents = true,
       .programs = torchtune_recipes,
       .recognises = torchtune_recognises, .read = torchtune_read, .tables = torchtune_tables },
     { .name = "llmfoundry",
