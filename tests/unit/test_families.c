@@ -984,8 +984,10 @@ static void test_interleaved(void)
         int warnings;
     } cases[] = {
         { QWEN "'mlp_only_layers': []}", 0, 0 },
+        { QWEN "'mlp_only_layers': [0]}", 1, 0 },
         { QWEN "'mlp_only_layers': [0, 3]}", 2, 1 },
         { QWEN "'decoder_sparse_step': 2}", 3, 1 },
+        { QWEN "'mlp_only_layers': [1, 2], 'decoder_sparse_step': 2}", 4, 1 },
         { LATENT_OF("1") "'moe_layer_freq': 2}", -1, 1 },
     };
     int64_t last = INT64_MAX;

@@ -128,7 +128,6 @@ struct family_raw {
     int64_t full_first;
     int64_t windowed;       /* layers with a window */
     int64_t sparse_step;    /* every so-manyth layer has experts; 0: each */
-    int64_t listed_dense;   /* layers without experts, as they are listed */
     int64_t listed_experts; /* and those with; 0: not listed */
     int64_t last_experts;   /* no layer after this one has experts; below 1: the last */
     bool without_experts;   /* experts are given, and no layer has them */

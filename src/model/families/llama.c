@@ -75,15 +75,14 @@ static void starcoder2_finish(struct family_raw *raw)
     LLAMA_SIZES, WINDOW("sliding_window"), LAYER_TYPES, \
         FLAG("use_sliding_window", windows),            \
         WORD("max_window_layers", full_first, 0, LAYERS_MAX), ACTIVATION("hidden_act")
-#define QWEN_EXPERTS                                                                 \
-    SIZE("moe_intermediate_size", NULL, mlp.width, true, WIDTH_MAX),                 \
-        SIZE("num_experts", "num_local_experts", mlp.experts, true, EXPERTS_MAX),    \
-        SIZE("num_experts_per_tok", NULL, mlp.experts_per_token, true, EXPERTS_MAX), \
-        SIZE("intermediate_size", NULL, mlp.dense_width, false, WIDTH_MAX),          \
-        WORD("decoder_sparse_step", sparse_step, 1, LAYERS_MAX),                     \
-    {                                                                                \
-        .key = "mlp_only_layers", .type = FAMILY_LENGTH,                             \
-        .at = offsetof(R, listed_dense)                                              \
+#define QWEN_EXPERTS                                                                   \
+    SIZE("moe_intermediate_size", NULL, mlp.width, true, WIDTH_MAX),                   \
+        SIZE("num_experts", "num_local_experts", mlp.experts, true, EXPERTS_MAX),      \
+        SIZE("num_experts_per_tok", NULL, mlp.experts_per_token, true, EXPERTS_MAX),   \
+        SIZE("intermediate_size", NULL, mlp.dense_width, false, WIDTH_MAX),            \
+        WORD("decoder_sparse_step", sparse_step, 1, LAYERS_MAX),                       \
+    {                                                                                  \
+        .key = "mlp_only_layers", .type = FAMILY_ITEMS, .at = offsetof(R, dense_items) \
     }
 
 static const struct family_field qwen2_fields[] = { QWEN_SIZES, LLAMA_FFN, FIELDS_END };
@@ -114,15 +113,25 @@ static void qwen2_finish(struct family_raw *raw)
             raw->m.layers > raw->full_first ? raw->m.layers - raw->full_first : 0;
 }
 
-/* Layers that are listed have no experts, nor those between every so-manyth. */
+/* Layers that are listed have no experts, nor those between every so-manyth
+ * (transformers, modeling_qwen3_moe.py, Qwen3MoeDecoderLayer). */
+static bool has_experts(const struct family_raw *raw, int64_t layer)
+{
+    for (int64_t i = 0; i < raw->dense_items.n; i++)
+        if (raw->dense_items.of[i] == layer)
+            return false;
+    return raw->sparse_step < 2 || (layer + 1) % raw->sparse_step == 0;
+}
+
 static void qwen_experts(struct family_raw *raw)
 {
     struct model *m = &raw->m;
-    int64_t step = raw->sparse_step > 1 ? raw->sparse_step : 1;
-    m->mlp.dense_layers = m->layers - m->layers / step;
-    if (step == 1)
-        m->mlp.dense_layers = raw->listed_dense;
-    raw->interleaved = m->mlp.dense_layers > 0;
+    m->mlp.dense_layers = 0;
+    for (int64_t i = 0; i < m->layers; i++) {
+        bool dense = !has_experts(raw, i);
+        raw->interleaved |= dense && i > m->mlp.dense_layers;
+        m->mlp.dense_layers += dense;
+    }
     families_dense(m);
 }
 
