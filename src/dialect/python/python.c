@@ -58,7 +58,10 @@ static void look_for_ranks(struct ranks *k, const char *text)
 {
     static const char *const joins[] = { "init_process_group(",
                                          "deepspeed.init_distributed(",
-                                         "DistributedDataParallel(", "DDP(", NULL };
+                                         "DistributedDataParallel(",
+                                         "DDP(",
+                                         "Accelerator(",
+                                         NULL };
     k->asks |= strstr(text, "RANK") || strstr(text, "WORLD_SIZE");
     k->joins |= names_within(joins, text);
 }

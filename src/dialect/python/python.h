@@ -77,6 +77,7 @@ struct python_call {
     const char *within;                 /* the innermost; NULL: none */
     struct value *arguments;    /* a dictionary; positional ones by "0", "1", ... */
     const struct value *result; /* what it gave, by which other calls are given it */
+    const struct value *of;     /* of a method: what it is called on; NULL: not known */
 };
 
 /* A module of a network that the text builds, however often: nn.Linear(4, 8). */

@@ -380,6 +380,10 @@ static struct value *call_with(struct python_parser *r, const char *path,
     if (wanted)
         add_fields(r, path, arguments);
     int64_t at = wanted ? python_record(r, function, line, target, arguments) : -1;
+    const char *last = python_last_part(path);
+    if (at >= 0 && last > path)
+        r->p->calls.v[at].of =
+            python_find(r, arena_strndup(r->p->arena, path, (size_t)(last - path) - 1));
     struct value *v = value_of_call(r, path, function, x, arguments, line);
     if (at >= 0)
         r->p->calls.v[at].result = v;

@@ -114,11 +114,14 @@ static void read_class(struct python_parser *r, struct python_function *f)
 void python_define(struct python_parser *r, int64_t column)
 {
     bool is_class = python_at(r, "class");
-    struct python_function f = {
-        .column = column, .line = r->t.line, .handed = r->handed, .command = r->command
-    };
+    struct python_function f = { .column = column,
+                                 .line = r->t.line,
+                                 .handed = r->handed,
+                                 .command = r->command,
+                                 .property = r->property };
     r->handed = NULL;
     r->command = false;
+    r->property = false;
     python_advance(r);
     r->failed |= r->t.kind != TOKEN_NAME;
     if (python_stopped(r))
@@ -153,12 +156,17 @@ void python_define(struct python_parser *r, int64_t column)
 /* Decorators whose function is called with the command's options by their names:
  * click.command(), click.option() (click 8.1), typer's app.command() (0.12), fastcore's
  * call_parse (1.5). */
-void python_note_command(struct python_parser *r)
+void python_note_decorator(struct python_parser *r)
 {
-    static const char *const names[] = { "command", "call_parse", NULL };
+    static const char *const names[] = { "command", "call_parse", NULL },
+                             *const attributes[] = { "property", "cached_property",
+                                                     NULL };
     struct python_place before = python_here(r);
-    if (r->t.kind == TOKEN_NAME)
-        r->command |= names_listed(names, python_last_part(python_path(r)));
+    if (r->t.kind == TOKEN_NAME) {
+        const char *last = python_last_part(python_path(r));
+        r->command |= names_listed(names, last);
+        r->property |= names_listed(attributes, last);
+    }
     r->failed = false;
     python_go(r, &before);
 }

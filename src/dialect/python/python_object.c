@@ -110,6 +110,20 @@ struct value *python_class_call(struct python_parser *r, struct value *x,
                          : NULL;
 }
 
+struct value *python_property(struct python_parser *r, struct value *x,
+                              const char *name, int64_t line)
+{
+    int64_t i = r->objects.n;
+    r->lex.work += r->objects.n / 8;
+    while (i-- > 0 && r->objects.v[i].value != x)
+        ;
+    struct python_function *f =
+        i >= 0 ? method_of(r, r->objects.v[i].class, name) : NULL;
+    return f && f->property
+               ? python_call_method(r, f, x, python_new(r, VALUE_DICT, line), line)
+               : NULL;
+}
+
 struct value *python_object_call(struct python_parser *r, struct value *x,
                                  const char *name, const struct value *arguments,
                                  int64_t line)

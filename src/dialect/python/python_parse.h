@@ -70,6 +70,7 @@ struct python_function {
     bool called, named;   /* `named`: the parameters are there */
     struct value *handed; /* its first argument, of a decorator; or NULL */
     bool command;    /* a decorator gives it the command's options by their names */
+    bool property;   /* it is what an attribute of its object is */
     int64_t methods; /* of a class: the number of the first; they end at its own */
     int64_t class;   /* of a method: its class's number and 1; 0: it is none */
     struct value *instance; /* of a class: the one that was made; NULL: none, or more */
@@ -191,6 +192,7 @@ struct python_parser {
     bool built_by_calls;  /* a network, before functions that nothing calls are read */
     struct value *handed; /* by a decorator to the function that follows; or NULL */
     bool command;         /* likewise: it is started by the command line */
+    bool property;        /* likewise: of an attribute */
     struct python_last_module {
         const char *name, *path; /* NULL: none was read */
         struct python read;
@@ -299,8 +301,9 @@ const char *python_class_base(struct python_parser *r, const char *name);
 /* Reads the function that a library's function calls by itself; false: it calls none. */
 bool python_start_function(struct python_parser *r, const char *name,
                            const struct value *arguments, int64_t line);
-/* Notes at a decorator, the parser after its "@", whether it parses the command line. */
-void python_note_command(struct python_parser *r);
+/* Notes at a decorator, the parser after its "@", whether it parses the command line, or
+ * makes an attribute. */
+void python_note_decorator(struct python_parser *r);
 /* "def" or "class" at the token. */
 void python_define(struct python_parser *r, int64_t column);
 /* A class of a module, by the name that it has here: calls of it make instances. */
@@ -318,6 +321,9 @@ struct value *python_class_call(struct python_parser *r, struct value *x,
                                 const char *name, const struct value *arguments,
                                 int64_t line);
 const char *python_own_class(struct python_parser *r, const char *name);
+/* x.name that a method with @property gives; NULL: there is none. */
+struct value *python_property(struct python_parser *r, struct value *x,
+                              const char *name, int64_t line);
 /* super().name(...) in a method that is read; NULL: what that is of is not the text's. */
 struct value *python_super_call(struct python_parser *r, const char *name,
                                 const struct value *arguments, int64_t line);

@@ -478,7 +478,7 @@ void python_simple(struct python_parser *r)
 {
     if (python_at(r, "@")) { /* a decorator */
         python_advance(r);
-        python_note_command(r);
+        python_note_decorator(r);
     }
     while (!python_stopped(r) && r->t.kind != TOKEN_NEWLINE && r->t.kind != TOKEN_END) {
         if (r->stop) {

@@ -230,7 +230,8 @@ static struct value *member_at(struct python_parser *r, struct value *v,
         v = it->value;
         path = dot + 1;
     }
-    return python_element(r, v, python_text(r, line, path));
+    struct value *given = value_get(v, path) ? NULL : python_property(r, v, path, line);
+    return given ? given : python_element(r, v, python_text(r, line, path));
 }
 
 /* The value of a dotted name: bound so, or a member of what its beginning is bound
@@ -260,6 +261,9 @@ static struct value *value_at(struct python_parser *r, const char *path, int64_t
     }
     if (!v && python_is_dtype(path))
         return python_text(r, line, path);
+    if (!v && strcmp(path, "accelerator.num_processes") == 0 &&
+        r->wanted->gpu.world > 0)
+        return python_int(r, line, r->wanted->gpu.world);
     if (v)
         return v;
     v = python_unknown(r, line, "%.60s is not known before", path);
@@ -446,6 +450,8 @@ static struct value *read_postfix(struct python_parser *r, struct value *v)
         name && read && names_listed(r->wanted->calls, name)
             ? python_record(r, name, line, outermost ? r->target : NULL, arguments)
             : -1;
+    if (at >= 0)
+        r->p->calls.v[at].of = v;
     if (name && read)
         python_start_function(r, name, arguments, line);
     struct value *u = call_result(r, v, read ? name : NULL, arguments, line);

@@ -253,6 +253,8 @@ void user_script_divide_batch(struct launch_context *t, const struct user_script
 void user_script_note_loader(struct launch_context *t, const struct user_script *g);
 void user_script_take_loop(struct launch_context *t, const struct user_script *g);
 void user_script_ask_weights(struct launch_context *t, const struct user_script *g);
+/* Whether a call is an optimizer's step(). */
+bool user_script_steps(const struct python *p, const struct python_call *c);
 void user_script_take_accumulation(struct launch_context *t,
                                    const struct user_script *g);
 

@@ -1,9 +1,48 @@
 /* How many microbatches a step of a text's own loop has: by a call of its optimizer that
  * not each backward() has, and by usual names. */
+#include "base/names.h"
 #include "dialect/user_script/user_script.h"
 
 #include <ctype.h>
 #include <string.h>
+
+/* What gave the object of a method; SCRIPT_PARTS: nothing that is known. */
+static enum user_script_part part_of_object(const struct python *p,
+                                            const struct python_call *c)
+{
+    const struct python_call *made = c->of ? user_script_maker(p, c->of) : NULL;
+    return made ? user_script_part_of(made) : SCRIPT_PARTS;
+}
+
+/* optimizer.step(), by its name or by what made it; where a text has none, the step() of
+ * anything that is no schedule or bar. */
+bool user_script_steps(const struct python *p, const struct python_call *c)
+{
+    static const char *const others[] = { "sched",  "lr",    "prof",     "env",
+                                          "ema",    "warm",  "engine",   "bar",
+                                          "timer",  "log",   "model",    "state",
+                                          "update", "meter", "progress", NULL };
+    const char *last = python_last_part(c->function);
+    if (user_script_part_of(c) == SCRIPT_STEP)
+        return true;
+    if (strcmp(last, "step") != 0 || last == c->function)
+        return false;
+    if (part_of_object(p, c) == SCRIPT_OPTIMIZER)
+        return true;
+    for (int64_t i = 0; i < p->calls.n; i++)
+        if (user_script_part_of(&p->calls.v[i]) == SCRIPT_STEP && !p->calls.v[i].quoted)
+            return false;
+    return part_of_object(p, c) == SCRIPT_PARTS && !names_within(others, c->function);
+}
+
+/* Whether a condition that is not known is by its words one of every few batches: if last:,
+ * if should_step: */
+static bool waits(const struct python_call *c)
+{
+    static const char *const words[] = { "accum", "boundary", "should_step", "do_step",
+                                         "last",  "update",   NULL };
+    return c->unsure && c->condition && names_within(words, c->condition);
+}
 
 /* The call of an optimizer that not each backward() has: every few of them, or after a
  * loop of theirs. NULL: there is none. */
@@ -16,20 +55,19 @@ static const struct python_call *periodic_step(const struct user_script *g)
         enum user_script_part part = user_script_part_of(c);
         if (part == SCRIPT_BACKWARD && !c->quoted && c->loops > deepest)
             deepest = c->loops;
-        if (part == SCRIPT_STEP && !c->quoted && (!step || !step->every))
+        if (user_script_steps(g->python, c) && !c->quoted && (!step || !step->every))
             step = c;
     }
-    return step && (step->every || step->loops < deepest) ? step : NULL;
+    return step && (step->every || step->loops < deepest || waits(step)) ? step : NULL;
 }
 
-/* Calls of a part at a line; -1: some are under a condition that is not known. */
-static int64_t calls_at(const struct python *p, enum user_script_part part,
-                        int64_t line)
+/* Calls as another at its line; -1: some are under a condition that is not known. */
+static int64_t calls_at(const struct python *p, const struct python_call *as)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < p->calls.n && n >= 0; i++) {
         const struct python_call *c = &p->calls.v[i];
-        if (user_script_part_of(c) == part && !c->quoted && c->line == line)
+        if (strcmp(c->function, as->function) == 0 && !c->quoted && c->line == as->line)
             n = c->unsure ? -1 : n + 1;
     }
     return n;
@@ -45,11 +83,11 @@ static int64_t counted_microbatches(const struct user_script *g)
     for (int64_t i = 0; i < p->calls.n; i++) {
         const struct python_call *c = &p->calls.v[i];
         enum user_script_part part = user_script_part_of(c);
-        step = part == SCRIPT_STEP && !c->quoted ? c : step;
+        step = user_script_steps(p, c) && !c->quoted ? c : step;
         backward = part == SCRIPT_BACKWARD && !c->quoted ? c : backward;
     }
-    int64_t n = backward ? calls_at(p, SCRIPT_BACKWARD, backward->line) : 0,
-            steps = step ? calls_at(p, SCRIPT_STEP, step->line) : 0;
+    int64_t n = backward ? calls_at(p, backward) : 0,
+            steps = step ? calls_at(p, step) : 0;
     if (backward && !step)
         return p->cut && n > 1 ? -1 : 0;
     if (n < 1 || steps < 1 || n <= steps)
@@ -85,9 +123,11 @@ struct microbatches {
 static void look_at(struct microbatches *m, const char *name, const struct value *v)
 {
     int64_t n;
+    bool imported = v && v->kind == VALUE_UNKNOWN && v->why &&
+                    strcmp(v->why, "it is imported") == 0;
     bool number = v && v->kind == VALUE_INT && launch_whole(v, &n) && n >= 1,
          before = m->v && m->v->kind == VALUE_INT;
-    if (v && !before && counts_microbatches(name) &&
+    if (v && !before && !imported && counts_microbatches(name) &&
         (number || (!m->v && v->kind == VALUE_UNKNOWN)))
         *m = (struct microbatches) { v, name };
 }
@@ -118,11 +158,12 @@ static bool steps_each(const struct user_script *g)
     for (int64_t i = 0; i < g->python->calls.n; i++) {
         const struct python_call *c = &g->python->calls.v[i];
         enum user_script_part part = user_script_part_of(c);
-        if (c->quoted || (part != SCRIPT_STEP && part != SCRIPT_BACKWARD))
+        bool step = user_script_steps(g->python, c);
+        if (c->quoted || (!step && part != SCRIPT_BACKWARD))
             continue;
         if (c->unsure || c->imported || !c->loops)
             return false;
-        steps |= part == SCRIPT_STEP;
+        steps |= step;
         back |= part == SCRIPT_BACKWARD;
     }
     return steps && back && !g->parts[SCRIPT_ACCELERATOR] &&

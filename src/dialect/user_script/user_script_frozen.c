@@ -10,8 +10,8 @@
 /* Of a second model, which is asked for elsewhere: "ref_model.requires_grad_". */
 static bool is_second(const char *path)
 {
-    static const char *const parts[] = { "ref_",   "reference", "teacher",
-                                         "reward", "old_",      "target_" };
+    static const char *const parts[] = { "ref_", "reference", "teacher", "reward",
+                                         "old_", "target_",   "encoding" };
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (strstr(path, parts[i]))
             return true;

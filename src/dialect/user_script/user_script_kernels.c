@@ -42,12 +42,21 @@ static void put_products(struct user_script *g, struct arena *arena)
 }
 
 /* model.half(), and model = AutoModel.from_pretrained(...).half(). */
-static bool converts_model(const struct python_call *c)
+static bool converts_model(const struct user_script *g, const struct python_call *c)
 {
     static const char *const methods[] = { "half", "bfloat16", "float",
                                            "to",   "type",     NULL },
                              *const models[] = { "model", "net", NULL };
     if (user_script_part_of(c) == SCRIPT_CAST)
+        return true;
+    if (!names_listed(methods, python_last_part(c->function)))
+        return false;
+    const struct python_call *made = c->of ? user_script_maker(g->python, c->of) : NULL;
+    enum user_script_part part = made ? user_script_part_of(made) : SCRIPT_PARTS;
+    /* by what made it: a model that is loaded, or of a class of the text's */
+    if ((part == SCRIPT_MODEL && !user_script_is_reference(made->target)) ||
+        part == SCRIPT_PICTURES || part == SCRIPT_WRAPPED ||
+        (!made && c->of && c->of->kind == VALUE_DICT && c->of->text))
         return true;
     return c->target && names_listed(methods, c->function) &&
            names_listed(models, python_last_part(c->target));
@@ -81,7 +90,7 @@ static void put_cast(struct user_script *g, struct arena *arena)
                              *loop = g->parts[SCRIPT_BACKWARD];
     for (int64_t i = g->python->calls.n; i-- > 0;) {
         const struct python_call *c = &g->python->calls.v[i];
-        const char *to = converts_model(c) ? converted_to(c) : NULL;
+        const char *to = converts_model(g, c) ? converted_to(c) : NULL;
         bool whole = to && strcmp(to, "float32") == 0;
         if (!to || c->quoted || (trainer && c->line > trainer->line) ||
             (whole && (c->unsure || (loop && c->line > loop->line)))) /* to save it */

@@ -43,6 +43,28 @@ static void put(struct launch_context *t, struct value *dict, const char *key,
     value_add(t->arena, dict, key, line, (struct value *)(uintptr_t)v);
 }
 
+/* FSDP(model, None, ShardingStrategy.SHARD_GRAD_OP): by their places
+ * (fsdp/fully_sharded_data_parallel.py, PyTorch 2.8). */
+static const struct value *named_arguments(struct launch_context *t,
+                                           const struct value *arguments)
+{
+    static const char *const names[] = {
+        "module",           "process_group",     "sharding_strategy", "cpu_offload",
+        "auto_wrap_policy", "backward_prefetch", "mixed_precision"
+    };
+    struct value *all = value_new(t->arena, VALUE_DICT, arguments->line, 0);
+    all->gap = arguments->gap;
+    for (int32_t i = 0; i < arguments->n; i++) {
+        const struct value_item *it = &arguments->items[i];
+        bool placed = it->key[0] >= '0' && it->key[0] < '7' && !it->key[1];
+        bool none = placed && it->value->kind == VALUE_NONE;
+        if (!none)
+            put(t, all, placed ? names[it->key[0] - '0'] : it->key, it->line,
+                it->value);
+    }
+    return all;
+}
+
 /* Arguments of FSDP, fully_shard or Accelerate's plugin, as "fsdp_config" has them. */
 static struct value *section_of(struct launch_context *t, const struct value *arguments,
                                 int64_t line)
@@ -103,15 +125,18 @@ static void take_mixed(struct launch_context *t, const struct value *arguments,
         v = value_member(arguments, names[i]);
     struct value at = { .kind = VALUE_NONE, .line = line };
     const struct value_item from = { "param_dtype", line, &at };
-    const char *half = half_of(value_member(v, "param_dtype")),
-               *sums = half_of(value_member(v, "reduce_dtype"));
+    const struct value *parameters = value_member(v, "param_dtype"),
+                       *reduced = value_member(v, "reduce_dtype");
+    parameters = parameters ? parameters : value_member(v, "0");
+    reduced = reduced ? reduced : value_member(v, "1");
+    const char *half = half_of(parameters), *sums = half_of(reduced);
     if (v && v->kind == VALUE_UNKNOWN) {
         launch_add_unresolved(t, precision_at, line,
                               "mixed_precision: %s, and nothing is run", v->why);
     } else if (half) {
         t->converts = true;
         launch_set(t, precision_at, json_string(half), &from);
-        if (value_member(v, "reduce_dtype"))
+        if (reduced)
             launch_set(t, "/training/gradient_dtype", json_string(sums ? sums : "fp32"),
                        &from);
     }
@@ -125,7 +150,12 @@ static void take_autocast(struct launch_context *t, const struct user_script *g)
         return;
     const struct value *type = value_member(c->arguments, "dtype"),
                        *on = value_member(c->arguments, "enabled");
+    const struct value *first = value_member(c->arguments, "0");
     type = type ? type : value_member(c->arguments, "1");
+    on = on ? on
+         : first && first->kind == VALUE_BOOL
+             ? first /* torch.cuda.amp.autocast(False) */
+             : value_member(c->arguments, "2");
     const char *half = type ? half_of(type) : "fp16";
     int64_t line = g->line ? g->line : c->line;
     struct value at = { .kind = VALUE_NONE, .line = line };
@@ -156,6 +186,8 @@ static const struct value *sharded_arguments(struct launch_context *t,
             strcmp(python_last_part(other->function), "fully_shard") == 0)
             layers = other;
     }
+    if (strcmp(python_last_part(c->function), "fully_shard") != 0)
+        return named_arguments(t, c->arguments);
     if (!layers || layers == c)
         return c->arguments;
     struct value *both = value_new(t->arena, VALUE_DICT, c->line, 0);

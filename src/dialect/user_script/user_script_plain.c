@@ -14,8 +14,8 @@ static const char batch_at[] = "/training/micro_batch_size";
 static bool steps(const struct python *p)
 {
     for (int64_t i = 0; i < p->calls.n; i++)
-        if (user_script_part_of(&p->calls.v[i]) == SCRIPT_STEP &&
-            !p->calls.v[i].quoted && !p->calls.v[i].imported)
+        if (user_script_steps(p, &p->calls.v[i]) && !p->calls.v[i].quoted &&
+            !p->calls.v[i].imported)
             return true;
     return false;
 }
