@@ -258,16 +258,25 @@ static double traffic_factor(const struct framework *fw, bool half, const struct
 {
     if (op->scores && fw->rates.score_factor > 0)
         return fw->rates.score_factor;
+    if (op->scattered && fw->experts.scatter_sm_B > 0)
+        return 1;
     return half ? fw->rates.stream_factor_16bit : fw->rates.stream_factor;
 }
 
-/* The factor by which SMs are slower than the memory (MODEL.md, 3.21). */
+/* What SMs move in a clock; 0: as much as memory gives (MODEL.md, 3.21, R11.9). */
+static double sm_bytes(const struct framework *fw, const struct op *op)
+{
+    return op->scattered && fw->experts.scatter_sm_B > 0 ? fw->experts.scatter_sm_B
+                                                         : fw->rates.stream_sm_B;
+}
+
+/* The factor by which SMs are slower than the memory. */
 static double sm_factor(const struct gpu *gpu, const struct framework *fw,
                         const struct op *op, struct kernel_share share)
 {
-    if (op->kind != OP_STREAM || fw->rates.stream_sm_B <= 0)
+    if (op->kind != OP_STREAM || sm_bytes(fw, op) <= 0)
         return 1;
-    double sms_Bps = fw->rates.stream_sm_B * gpu_clock_Hz(gpu) * sms_left(gpu, share);
+    double sms_Bps = sm_bytes(fw, op) * gpu_clock_Hz(gpu) * sms_left(gpu, share);
     return fmax(1, gpu->stream_frac * gpu->hbm_Bps * share.memory / sms_Bps);
 }
 

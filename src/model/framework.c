@@ -145,6 +145,7 @@ static const struct cfg_field fields[] = {
     TIME("expert_dispatch", experts.dispatch_s),
     CFG_INT("expert_fp8_kernels", T, fw.experts.fp8_kernels, 0, 100),
     CFG_BOOL("expert_sort", T, fw.experts.sorted),
+    CFG_REAL("expert_scatter_sm_bytes", T, fw.experts.scatter_sm_B, 0, 1000),
     CFG_BOOL("fused_permute", T, fw.experts.fused_permute),
     CFG_BOOL("expert_weighted_activation", T, fw.experts.weighted_activation),
     CFG_BOOL("expert_joined_gate", T, fw.experts.joined_gate),

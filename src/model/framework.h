@@ -196,6 +196,9 @@ struct framework_experts {
      * gradient's, in one kernel for all experts */
     bool fused;
     bool padded_fp8; /* rows of fp8 products are padded by copies */
+    /* rows are added up by index, as PyTorch does: bytes that this moves on an SM in a
+     * clock, and a token's shares weigh its experts' results before; 0: as copies */
+    double scatter_sm_B;
     /* small kernels of the router and of counting tokens, forward and backward; 0: as
      * many as the list says */
     int64_t router_kernels[2];

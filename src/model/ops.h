@@ -51,6 +51,7 @@ struct op {
     int64_t m, n, k,
         batch;             /* GEMM; FLASH: queries, keys, head_dim, sequences x heads */
     bool scores;           /* STREAM over attention scores */
+    bool scattered;        /* STREAM: rows are added up by index */
     bool causal, backward; /* FLASH; `backward` is set on every backward operator */
     int64_t window;        /* FLASH: keys that a query sees in some of the layers ... */
     double windowed;       /* ... which share of them; 0: none */

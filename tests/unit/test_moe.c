@@ -244,6 +244,47 @@ static void test_biases(void)
     layer_unload(&l);
 }
 
+/* torchtitan adds rows up by index, of tokens and of biases' gradients, at a rate of SMs;
+ * shares weigh results before, in one kernel or three. */
+static void test_scattered(void)
+{
+    static const char *const stacks[] = {
+        "/training/framework=torchtitan-2025 library=fsdp "
+        "sharding={\"strategy\":\"full\"}",
+        "/training/framework=torchtitan-2025-eager library=fsdp "
+        "sharding={\"strategy\":\"full\"}",
+    };
+    const double weighs[] = { 4, 20 };
+    for (int i = 0; i < 2; i++) {
+        struct layer l;
+        layer_load_of(&l, oss_text, stacks[i]);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(op_of(&l, "dispatch_bwd", true));
+        const struct op *combine = op_of(&l, "combine", false),
+                        *back = op_of(&l, "dispatch_bwd", true),
+                        *bias = op_of(&l, "expert_bias_sums_bwd", true),
+                        *weigh = op_of(&l, "expert_weights", false);
+        double all = (weigh->read_B + weigh->write_B) / weighs[i];
+        CU_ASSERT(combine->scattered && back->scattered && bias->scattered);
+        CU_ASSERT_DOUBLE_EQUAL(combine->read_B + combine->write_B, 6 * all, 1);
+        CU_ASSERT_DOUBLE_EQUAL(back->read_B + back->write_B, 6 * all, 1);
+        CU_ASSERT_DOUBLE_EQUAL(bias->read_B + bias->write_B, 18 * all, 1);
+        CU_ASSERT_DOUBLE_EQUAL((double)combine->outs[0].size_B, 2 * all / 4, 1);
+        const struct gpu *gpu = l.s.cluster.groups[0].instance->gpu;
+        struct framework fw = *l.s.training.framework;
+        double s = kernel_framework_s(gpu, &fw, true, back, kernel_alone);
+        CU_ASSERT_DOUBLE_EQUAL(
+            s,
+            6 * all /
+                (fw.experts.scatter_sm_B * gpu_clock_Hz(gpu) * (double)gpu->n_sms),
+            0.05 * s);
+        layer_unload(&l);
+    }
+    struct layer l;
+    layer_load_of(&l, oss_text, "expert=16");
+    CU_ASSERT_PTR_NULL(op_of(&l, "expert_weights", false));
+    layer_unload(&l);
+}
+
 /* Yarn scales cosines and sines, which Megatron's fused kernel takes no scale for: the
  * embedding is several kernels, where Qwen3's is one. Attention with a learned score of
  * nothing has a rate of its own. */
@@ -556,6 +597,7 @@ void test_moe_register(void)
     CU_add_test(suite, "kernels that dispatch", test_dispatched);
     CU_add_test(suite, "gate and up as one product", test_joined);
     CU_add_test(suite, "biases of experts", test_biases);
+    CU_add_test(suite, "rows added up by index", test_scattered);
     CU_add_test(suite, "what the host takes of layers of experts", test_host_factor);
     CU_add_test(suite, "scaled rotary embeddings and sinks", test_scaled_rope);
     CU_add_test(suite, "shares that weigh the activation", test_weighted);

@@ -129,6 +129,7 @@ static void set_experts(const struct build *b, struct op *op, const struct row *
         op->dispatches = 0;
     }
     op->reads_counts = row->counted && !b->s->pads_experts;
+    op->scattered = row->scattered;
     bool routed = row->read[0].sym == SYM_F || strncmp(row->name, "expert_", 7) == 0;
     if (routed && b->flags & HAS_EXPERTS)
         op->slower = b->s->expert_imbalance;

@@ -133,7 +133,9 @@ static flagset expert_flags(const struct model *m, const struct op_settings *s)
            flag(fw->weighted_activation, HAS_WEIGHTED_ACTIVATION) |
            flag(fw->fused && quantizes(s, OP_FORMAT_EXPERTS) && m->mlp.gated,
                 HAS_FUSED_EXPERTS) |
-           flag(fw->eager_biases && m->mlp.bias, HAS_EAGER_BIASES);
+           flag(fw->eager_biases && m->mlp.bias, HAS_EAGER_BIASES) |
+           flag(fw->scatter_sm_B > 0 && !kernels, HAS_SCATTER) |
+           flag(fw->scatter_sm_B > 0 && m->mlp.bias, HAS_SCATTERED_BIASES);
 }
 
 static flagset flags(const struct model *m, const struct op_settings *s)

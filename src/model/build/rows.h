@@ -230,6 +230,8 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_CONV_BELOW            FLAG(87) /* and there is one before it */
 #define HAS_SPLIT_LOSS            FLAG(88) /* compiled, over a split vocabulary */
 #define HAS_RAW_LOSS              FLAG(89) /* its kernels read 16-bit logits */
+#define HAS_SCATTER               FLAG(90) /* experts' rows are added up by index, */
+#define HAS_SCATTERED_BIASES      FLAG(91) /* gradients of their biases too */
 /* clang-format on */
 
 /* What owns parameters. */
@@ -363,6 +365,7 @@ struct row {
     bool in_place;   /* what it writes takes the place of what it reads */
     bool same_node;  /* belongs to the autograd node of the row before */
     bool routes;     /* as many kernels as the framework's router has */
+    bool scattered;  /* rows are added up by index */
     bool counted;    /* the host reads how many tokens each expert gets, unless they are
                         padded */
 };
