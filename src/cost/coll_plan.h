@@ -170,7 +170,8 @@ struct coll_terms {
     const struct fabric *fabric;
     const struct fabric_protocol *proto;
     double base_s, step_s; /* of each ring step: flags, and the path between nodes */
-    double cap_Bps;        /* of one group's bus bandwidth */
+    const struct fabric_protocol *ramp; /* whose ramp there is */
+    double cap_Bps;                     /* of one group's bus bandwidth */
 };
 
 /* The terms of a phase of that group under a protocol (FABRIC_PROTO_). */

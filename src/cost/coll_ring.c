@@ -201,7 +201,7 @@ static void time_ring(struct work *w)
     double rate = coll_phase_rate(phase, w->p->net), own_s = alone_s(w);
     steps->message_B = bytes / (n * w->n_ways);
     steps->least_s = phase->size_B / phase->cap_Bps / k;
-    steps->before_s = w->terms.base_s + ramp_s(w->terms.proto, n, bytes);
+    steps->before_s = w->terms.base_s + ramp_s(w->terms.ramp, n, bytes);
     steps->after_s = bytes / n / w->terms.proto->copy_Bps +
                      w->turns * bytes / n / w->terms.proto->turn_Bps;
     if (w->job->op == COLL_REDUCE_SCATTER)

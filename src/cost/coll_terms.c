@@ -7,7 +7,8 @@
 /* NCCL opens 2 threads x 8 sockets a channel on AWS (src/transport/net_socket.cc). */
 enum { SOCKETS_PER_CHANNEL = 16 };
 
-/* Between nodes a fabric's step is the mean over a ring through all GPUs of a node,
+/* Of a fabric with a hop all other steps are those inside. Else a fabric's step between
+ * nodes is the mean over a ring through all GPUs of a node,
  * where the path's latency is hidden by the other hops' steps. With fewer it shows: a
  * turn through one node takes a network hop (its latency and step) and n_gpus - 1 steps
  * inside. */
@@ -16,7 +17,11 @@ static double step_between(const struct planner *p, const struct coll_group *g,
 {
     const struct coll_span *s = &g->spans[0];
     const struct fabric *inside = coll_instance(p, s->first)->inside;
-    double step = f->proto[protocol].step_s;
+    double step = f->proto[protocol].step_s, hop = f->proto[protocol].hop_s;
+    if (hop > 0 && s->n_gpus > 1)
+        return (hop + (s->n_gpus - 1) * inside->proto[protocol].step_s) / s->n_gpus;
+    if (hop > 0)
+        return f->latency_s + hop;
     if (s->n_gpus == coll_instance(p, s->first)->n_gpus)
         return step;
     double turn = f->latency_s + step;
@@ -29,6 +34,9 @@ void coll_terms_get(struct planner *p, const struct coll_group *g, int protocol,
 {
     t->fabric = coll_fabric(p, g);
     t->proto = &t->fabric->proto[protocol];
+    t->ramp = t->proto;
+    if (coll_nodes(g) > 1 && t->proto->hop_s > 0 && g->spans[0].n_gpus > 1)
+        t->ramp = &coll_instance(p, g->spans[0].first)->inside->proto[protocol];
     t->base_s = t->proto->base_s - coll_launch_hidden_s(p, t->proto->base_s);
     t->step_s =
         coll_nodes(g) > 1 ? step_between(p, g, t->fabric, protocol) : t->proto->step_s;
@@ -101,8 +109,8 @@ static void believed_inside(const struct planner *p, const struct instance *inst
  * more than four ways (ncclTopoDupChannels of search.cc). */
 static int32_t doubled(int32_t n_ways, double way_Bps, int64_t sm_arch)
 {
-    bool enough = sm_arch > 80 && n_ways > 4 && way_Bps >= 25e9 && way_Bps < 50e9;
-    return enough ? n_ways : 2 * n_ways;
+    bool enough = sm_arch > 80 && n_ways > 4 && way_Bps < 50e9;
+    return enough || way_Bps < 25e9 ? n_ways : 2 * n_ways;
 }
 
 /* 12 GB/s for each 100 Gb/s of the NICs that the rings use. */

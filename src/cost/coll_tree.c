@@ -176,6 +176,8 @@ static int plan(struct planner *p, enum fabric_algo algo, int protocol,
     struct coll_phase *phase = ARENA_NEW(p->arena, struct coll_phase);
     struct tree t = { .p = p, .law = coll_law(f, algo, protocol) };
     scale_to_channels(p, f, protocol, &t.law);
+    if (inside)
+        t.law.chain_s += t.law.chain_steps * inside->proto[protocol].step_s;
     t.n_nodes = p->plan->n_nodes;
     t.switched = algo != FABRIC_TREE;
     t.inside_inflation =

@@ -278,12 +278,11 @@ static double tree_GBps(const struct nccl_version *v, const struct nccl_case *c,
     int arch = arch_row(c->sm_arch), column = node_column(c);
     double bus = tree_bus_GBps(c);
     double log = floor(log2(fmax(c->size_B, 64) / 64));
+    bus = fmin(bus * 0.92, c->n_channels * per_tree[arch][column]);
     if (p == LL)
         bus = fmin(bus / 3.8, ll_max_GBps(v, c));
     else if (p == LL128)
         bus = fmin(bus * 120 / 128, c->n_channels * per_tree_ll128[arch][column]);
-    else
-        bus = fmin(bus * 0.92, c->n_channels * per_tree[arch][column]);
     if (log < CORRECTIONS)
         bus *= tree_correction[p][(int)log];
     return bus / 2;

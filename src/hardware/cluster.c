@@ -288,6 +288,14 @@ static int change_tiers(struct cluster *c, struct cfg_loader *loader, struct cfg
     return fabric_read_tiers(own_fabric(c, loader), object);
 }
 
+void cluster_in_steps(struct cluster *c, struct cfg_loader *loader)
+{
+    if (c->fabric && c->fabric->step_efficiency > 0) {
+        struct fabric *own = own_fabric(c, loader);
+        own->efficiency = own->step_efficiency;
+    }
+}
+
 int cluster_set_quality(struct cluster *c, struct cfg_loader *loader, struct cfg value)
 {
     if (!cfg_present(value))

@@ -50,6 +50,10 @@ char *cluster_group_text(const struct cluster *c, int32_t group, char *buf, int 
 /* Reads the scenario's "cluster" object. */
 int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object);
 
+/* What its network does during the computation of training steps, in place of what
+ * benchmarks of collectives alone reach. */
+void cluster_in_steps(struct cluster *c, struct cfg_loader *loader);
+
 /* The instance alone of a "cluster" object without groups, with the object's changes
  * (hardware/instance_own.h). NULL after reporting. */
 const struct instance *cluster_instance(struct cfg_loader *loader, struct cfg object);

@@ -38,6 +38,7 @@ static const struct cfg_field fabric_fields[] = {
     CFG_RENAMED("era", "software_generation"),
     CFG_ROW("efficiency", CFG_T_REAL, struct fabric_raw, fabric.efficiency, .min = 0.01,
             .max = 1, .required = true),
+    CFG_REAL("step_efficiency", struct fabric_raw, fabric.step_efficiency, 0.01, 1),
     FAB_TIME("latency", latency_s, true),
     FAB_RATE("per_flow", per_flow_Bps),
     FABRIC_TIER_KEYS(struct fabric_raw, tiers.),
@@ -82,6 +83,7 @@ static const struct cfg_field protocol_fields[] = {
     CFG_BOOL("enabled", struct fabric_protocol, enabled),
     PROTO_TIME("base", base_s),
     PROTO_TIME("step", step_s),
+    PROTO_TIME("hop", hop_s),
     CFG_REAL("efficiency", struct fabric_protocol, efficiency, 0.01, 1),
     CFG_QUANTITY("quantum", struct fabric_protocol, quantum_B, UNIT_BYTES, 0, 1e9),
     PROTO_TIME("quantum_time", quantum_s),
@@ -96,6 +98,20 @@ static const struct cfg_field protocol_fields[] = {
     PROTO_RATE("max", max_Bps),
     CFG_END,
 };
+
+static int check_hop(const struct fabric *f, const struct fabric_protocol *proto,
+                     struct cfg row)
+{
+    if (proto->hop_s <= 0)
+        return 0;
+    if (fabric_is_inside(f))
+        return cfg_error(cfg_get(row, "hop"), DIAG_UNSUPPORTED,
+                         "is between nodes: inside one, write \"step\"");
+    if (proto->step_s > 0)
+        return cfg_error(cfg_get(row, "hop"), DIAG_UNSUPPORTED,
+                         "replaces \"step\", which is the mean: leave one of them");
+    return 0;
+}
 
 static int read_protocols(struct fabric *f, struct cfg object)
 {
@@ -114,7 +130,10 @@ static int read_protocols(struct fabric *f, struct cfg object)
             .max_Bps = INFINITY,
         };
         if (f->proto[p].enabled)
-            rc = cfg_read(rows.row[p], protocol_fields, &f->proto[p]);
+            rc = cfg_read(rows.row[p], protocol_fields, &f->proto[p]) ||
+                         check_hop(f, &f->proto[p], rows.row[p])
+                     ? -1
+                     : 0;
     }
     return rc;
 }

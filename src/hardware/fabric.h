@@ -28,6 +28,9 @@ struct fabric_protocol {
     double base_s;     /* once per collective: launch and synchronisation */
     double step_s;     /* of each ring step: flags, polling; over a fabric between nodes
                            the mean over all steps of a ring that crosses it */
+    double hop_s;      /* in place of a mean: of a step between two nodes; all others
+                           take what the instance's own fabric has, and so does its
+                           ramp */
     double efficiency; /* share of the fabric's bandwidth that carries payload, 0..1 */
     double quantum_B;  /* Simple: bytes of one unrolled copy iteration of one channel;
                            a step's bytes are shared by `channels`; 0: no quantum */
@@ -64,10 +67,12 @@ struct fabric_tiers {
 struct fabric {
     const char *name;
     enum fabric_kind kind;
-    const char *software; /* software it describes: "NCCL 2.12, 2021" */
-    double efficiency;    /* share of line rate that payload reaches */
-    double latency_s;     /* one hop between two GPUs (inside) or two nodes (outside) */
-    double per_flow_Bps;  /* one stream's limit (TCP); INFINITY: none */
+    const char *software;   /* software it describes: "NCCL 2.12, 2021" */
+    double efficiency;      /* share of line rate that payload reaches */
+    double step_efficiency; /* the same during a training step's computation, where
+                               that was measured and is less; 0: not said */
+    double latency_s;    /* one hop between two GPUs (inside) or two nodes (outside) */
+    double per_flow_Bps; /* one stream's limit (TCP); INFINITY: none */
     double
         oversubscription; /* >= 1: nodes' line rate over what the core carries each */
     struct fabric_tiers tiers; /* none: all nodes hang on the core */

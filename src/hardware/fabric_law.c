@@ -20,6 +20,7 @@ static const struct cfg_field law_fields[] = {
     LAW_TIME("rank", rank_s),
     LAW_TIME("node", node_s),
     LAW_TIME("chain", chain_s),
+    CFG_REAL("chain_steps", struct fabric_law, chain_steps, 0, 100),
     LAW_TIME("level", level_s),
     LAW_TIME("ramp", ramp_s),
     LAW_TIME("ramp_level", ramp_level_s),

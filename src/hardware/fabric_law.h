@@ -21,6 +21,8 @@
  * An NVLS tree with `channels` does so with n / N for n, and fills by
  * max(log2 N / 2, 1) min(R c / S, 1).
  *
+ * `chain_steps` adds as many steps of a ring inside the node to `chain`.
+ *
  * MODEL.md, "Collectives", derives which of the terms an algorithm needs. */
 #ifndef HARDWARE_FABRIC_LAW_H
 #define HARDWARE_FABRIC_LAW_H
@@ -47,6 +49,7 @@ struct fabric_law {
     double rank_s;               /* for each rank beyond the second */
     double node_s;               /* for each node beyond the first */
     double chain_s;              /* for each GPU of a node beyond its first */
+    double chain_steps;          /* the same in steps of a ring inside the node */
     double level_s;              /* for each level of nodes beyond the first */
     double ramp_s, ramp_level_s; /* reached at ramp_B, linear below */
     double ramp_B;

@@ -41,6 +41,7 @@ static void slow_down(struct fabric *f, double by)
     for (int p = 0; p < FABRIC_PROTO_N; p++) {
         f->proto[p].base_s *= by;
         f->proto[p].step_s *= by;
+        f->proto[p].hop_s *= by;
         f->proto[p].ramp_s *= by;
         f->proto[p].ramp_rank_s *= by;
     }

@@ -68,6 +68,7 @@ static int read_cluster(struct parse_context *r)
         return -1; /* reported as missing */
     if (cluster_read(&s->cluster, r->loader, r->cluster))
         return -1;
+    cluster_in_steps(&s->cluster, r->loader);
     r->has_cluster = true;
     s->fabric = s->cluster.n_instances > 1 ? s->cluster.fabric : NULL;
     assume_quality(r);

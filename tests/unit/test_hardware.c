@@ -571,6 +571,23 @@ static void check_bad(const struct bad_case *k, bool whole)
 }
 
 /* Waits between nodes by the quality that the cluster names; bytes pass as they did. */
+/* Collectives alone and those of steps, where the file has both. */
+static void test_in_steps(void)
+{
+    struct cfg_loader loader;
+    struct cluster c;
+    cfg_loader_init(&loader);
+    CU_ASSERT_FATAL(cluster_parse(&c, &loader, "dgx-a100-80gb:2") == 0);
+    CU_ASSERT_DOUBLE_EQUAL(c.fabric->efficiency, 0.92, 1e-12);
+    cluster_in_steps(&c, &loader);
+    CU_ASSERT_DOUBLE_EQUAL(c.fabric->efficiency, 0.71, 1e-12);
+    CU_ASSERT_FATAL(cluster_parse(&c, &loader, "dgx-h100:2") == 0);
+    double before = c.fabric->efficiency;
+    cluster_in_steps(&c, &loader);
+    CU_ASSERT_EQUAL(c.fabric->efficiency, before);
+    cfg_loader_release(&loader);
+}
+
 static void test_quality(void)
 {
     static const char cluster[] = "{'instance': 'p5.48xlarge', 'count': %d%s}";
@@ -632,5 +649,6 @@ void test_hardware_register(void)
     CU_ADD_TEST(suite, test_own_machines);
     CU_ADD_TEST(suite, test_spellings);
     CU_ADD_TEST(suite, test_quality);
+    CU_ADD_TEST(suite, test_in_steps);
     CU_ADD_TEST(suite, test_bad_clusters);
 }

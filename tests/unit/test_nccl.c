@@ -202,6 +202,9 @@ static void test_choice_on_infiniband(void)
         enum coll_algorithm algorithm;
         int protocol;
     } rows[] = {
+        /* eight ways of 24 GB/s are not doubled: their trees lose to rings */
+        { "dgx-a100-80gb:2", 4 << 20, COLL_TREE, FABRIC_PROTO_LL128 },
+        { "dgx-a100-80gb:2", 1 << 30, COLL_RING, FABRIC_PROTO_SIMPLE },
         { "dgx-h100:2", 65536, COLL_TREE, FABRIC_PROTO_LL },
         { "dgx-h100:2", 524288, COLL_TREE, FABRIC_PROTO_LL128 },
         { "dgx-h100:2", 16 << 20, COLL_NVLS_TREE, FABRIC_PROTO_SIMPLE },
@@ -219,6 +222,62 @@ static void test_choice_on_infiniband(void)
         CU_ASSERT_EQUAL(plan.algorithm, rows[i].algorithm);
         CU_ASSERT_EQUAL(plan.phases[0].protocol, rows[i].protocol);
         bench_release(&b);
+    }
+}
+
+/* Domains of 64 and 72 GPUs keep the switch at all large sizes. */
+static void test_choice_in_domain(void)
+{
+    static const char *const clusters[] = { "dgx-gb300:16", "dgx-gb200:18" };
+    static const char *const versions[] = { "2.26.2", "2.28.7", NULL };
+    for (size_t i = 0; i < 2; i++)
+        for (size_t v = 0; v < 3; v++) {
+            struct bench b;
+            struct coll_plan plan;
+            bench_init(&b, clusters[i], true);
+            struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, 8e9);
+            q.nccl = versions[v];
+            CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+            CU_ASSERT_EQUAL(plan.algorithm, COLL_NVLS);
+            bench_release(&b);
+        }
+}
+
+static double ring_ll_s(const char *cluster, int32_t n_gpus, const struct fabric **f,
+                        const struct fabric **inside)
+{
+    struct bench b;
+    struct coll_plan plan;
+    bench_init(&b, cluster, true);
+    bench_use_gpus(&b, (1u << n_gpus) - 1);
+    struct coll_request q = bench_request(&b, COLL_ALL_GATHER, 8);
+    q.protocol = FABRIC_PROTO_LL;
+    CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+    double s = plan.phases[0].latency_s;
+    static struct fabric kept[2];
+    kept[0] = *b.cluster.fabric;
+    kept[1] = *b.cluster.groups[0].instance->inside;
+    *f = &kept[0];
+    *inside = &kept[1];
+    bench_release(&b);
+    return s;
+}
+
+/* Of a ring's steps one a node is the network's hop, the others are those inside. */
+static void test_hop(void)
+{
+    static const char *const clusters[] = { "dgx-a100-80gb:2", "dgx-h100:2",
+                                            "dgx-b200:2" };
+    for (size_t i = 0; i < 3; i++) {
+        const struct fabric *f, *in;
+        double all = ring_ll_s(clusters[i], 8, &f, &in);
+        const struct fabric_protocol *out = &f->proto[FABRIC_PROTO_LL];
+        const struct fabric_protocol *own = &in->proto[FABRIC_PROTO_LL];
+        CU_ASSERT(out->hop_s > 0 && out->step_s <= 0);
+        double steps = 15 * (out->hop_s + 7 * own->step_s) / 8;
+        CU_ASSERT_DOUBLE_EQUAL(all, out->base_s + steps, 1e-8);
+        double one = ring_ll_s(clusters[i], 1, &f, &in);
+        CU_ASSERT_DOUBLE_EQUAL(one, out->base_s + f->latency_s + out->hop_s, 1e-8);
     }
 }
 
@@ -281,6 +340,8 @@ void test_nccl_register(void)
     CU_add_test(s, "chunks of NVLS", test_chunk_of_nvls);
     CU_add_test(s, "rounds of NVLS trees", test_rounds_of_nvls_trees);
     CU_add_test(s, "choice on InfiniBand", test_choice_on_infiniband);
+    CU_add_test(s, "choice in a domain", test_choice_in_domain);
+    CU_add_test(s, "a hop between nodes", test_hop);
     CU_add_test(s, "versions", test_versions);
     CU_add_test(s, "versions that are known", test_known_versions);
 }
