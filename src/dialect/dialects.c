@@ -110,7 +110,7 @@ const struct dialect dialects[] = {
     { .name = "gptneox",
       .summary = "gpt-neox's configurations, one or those that deepy.py joins",
       .sources = DIALECT_DOCUMENT,
-      .programs = (const char *const[]) { "deepy.py", NULL },
+      .programs = (const char *const[]) { "deepy.py", NULL }, .own_documents = true,
       .recognises = gptneox_recognises, .read = gptneox_read, .tables = gptneox_tables },
     { .name = "deepspeed",
       .summary = "DeepSpeed's configuration",

@@ -151,7 +151,7 @@ static int option_of(const char *word)
     return -1;
 }
 
-/* The words after the script that it starts: options, and files. */
+/* The words after the program: options, and files. */
 struct words {
     const char *dir;
     VEC(const struct shell_word *) files;
@@ -161,7 +161,9 @@ static void sort(struct launch_context *t, const struct launch_command *c,
                  struct words *w, struct value *all)
 {
     const struct shell_command *command = c->command;
-    for (int32_t i = c->script + 2; i < command->n; i++) {
+    const char *program = launch_last_part(command->words[c->script].text);
+    bool starts = strcmp(program, "deepy.py") == 0; /* the program after it */
+    for (int32_t i = c->script + 1 + starts; i < command->n; i++) {
         const struct shell_word *word = &command->words[i];
         int row = option_of(word->text);
         const char *equals = strchr(word->text, '=');
