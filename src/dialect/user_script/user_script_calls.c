@@ -215,7 +215,12 @@ static void put_recomputed(struct user_script *g, struct arena *arena,
                            const struct python_call *on)
 {
     static const char key[] = "gradient_checkpointing";
-    if (on && user_script_is_chosen(on))
+    const struct value *enabled = user_script_given(on, "enable", "0");
+    if (enabled && enabled->kind == VALUE_UNKNOWN)
+        user_script_put(g, arena, key, on->line,
+                        value_new_unknown(arena, on->line, 0, "%s", enabled->why),
+                        true);
+    else if (on && user_script_is_chosen(on))
         user_script_put(g, arena, key, on->line,
                         value_new_unknown(arena, on->line, 0,
                                           "%.80s(...) is called if %.100s, which is "
@@ -246,6 +251,10 @@ static void put_switches(struct user_script *g, struct arena *arena)
                              *prepared = g->parts[SCRIPT_PREPARED];
     const struct value *mixed =
         user_script_given(g->parts[SCRIPT_ACCELERATOR], "mixed_precision", "");
+    /* timm's set_grad_checkpointing(enable=False) */
+    const struct value *enabled = user_script_given(on, "enable", "0");
+    if (enabled && enabled->kind == VALUE_BOOL && !enabled->integer)
+        on = NULL;
     on = on && off && !off->unsure && off->line > on->line ? NULL : on;
     put_recomputed(g, arena, on ? on : g->parts[SCRIPT_RECOMPUTED]);
     user_script_put_kernels(g, arena);

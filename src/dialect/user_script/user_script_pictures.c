@@ -61,6 +61,28 @@ static void put_side(json_t *config, const char *key, const struct value *given,
     json_object_set_new(config, key, json_integer((json_int_t)n));
 }
 
+/* What timm's transformers are given of their sizes (timm/models/vision_transformer.py,
+ * 1.0); false: some of it is not known. */
+static bool put_sizes(json_t *config, const struct python_call *c)
+{
+    static const char *const sizes[][2] = { { "depth", "num_hidden_layers" },
+                                            { "num_heads", "num_attention_heads" },
+                                            { "embed_dim", "hidden_size" } };
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        const struct value *v = value_member(c->arguments, sizes[i][0]);
+        int64_t n;
+        if (!v)
+            continue;
+        if (!launch_whole(v, &n) || n < 1 || n >= SIDE_MAX)
+            return false;
+        json_object_set_new(config, sizes[i][1], json_integer((json_int_t)n));
+        if (i == 2)
+            json_object_set_new(config, "intermediate_size",
+                                json_integer((json_int_t)(4 * n)));
+    }
+    return !value_member(c->arguments, "mlp_ratio");
+}
+
 static json_t *config_of(struct launch_context *t, const struct python_call *c,
                          const char *name)
 {
@@ -77,7 +99,10 @@ static json_t *config_of(struct launch_context *t, const struct python_call *c,
     const struct value *size = value_member(c->arguments, "img_size");
     size = size ? size : value_member(c->arguments, "image_size");
     put_side(config, "image_size", size, side_of(name), PICTURE);
-    return config;
+    if (put_sizes(config, c))
+        return config;
+    json_decref(config);
+    return NULL;
 }
 
 /* Of patches the model says how many there are. */

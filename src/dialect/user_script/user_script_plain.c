@@ -51,7 +51,10 @@ void user_script_ask_batch(struct launch_context *t, const struct user_script *g
     const struct python_call *c = g->parts[SCRIPT_BACKWARD]
                                       ? g->parts[SCRIPT_BACKWARD]
                                       : g->parts[SCRIPT_OPTIMIZER];
-    if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] || !c ||
+    /* of all of them, a step of so many has so many of each GPU */
+    bool divides = launch_has(t, "/training/global_batch_size") &&
+                   launch_has(t, "/training/gradient_accumulation_steps");
+    if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] || !c || divides ||
         (value_get(g->words, word) && !g->parts[SCRIPT_ENGINE]) ||
         launch_has(t, batch_at) || launch_is_unresolved(t, batch_at))
         return;

@@ -20,7 +20,7 @@ const char *const user_script_calls[] = {
     "PPOTrainer", "RLOOTrainer", "RewardTrainer", "OnlineDPOTrainer", "GKDTrainer", "PRMTrainer", "NashMDTrainer", "XPOTrainer",
     "UnslothTrainer", "ORTTrainer", "SentenceTransformerTrainer", "QuestionAnsweringTrainer",
     "from_pretrained", "from_config", "_from_config", "from_json_file", "LoraConfig", "BitsAndBytesConfig", "get_peft_model", "add_adapter",
-    "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "gradient_checkpointing_enable", "gradient_checkpointing_disable", "merge_and_unload", "unload", "set_training", "set_dataloader", "set_optimizer", "get_train_dataloader", "resize_token_embeddings",
+    "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "gradient_checkpointing_enable", "set_grad_checkpointing", "gradient_checkpointing_disable", "merge_and_unload", "unload", "set_training", "set_dataloader", "set_optimizer", "get_train_dataloader", "resize_token_embeddings",
     "Accelerator", "notebook_launcher", "tokenizer", "tok", "encode_plus", "batch_encode_plus", "apply_chat_template", "partial", "pack_dataset", "pad", "DataCollatorForSeq2Seq", "DataCollatorWithPadding", "DataCollatorForTokenClassification", "TextDataset", "LineByLineTextDataset", "LineByLineWithRefDataset", "TextDatasetForNextSentencePrediction",
     /* methods of PEFT that are no LoRA */
     "AdaLoraConfig", "IA3Config", "PromptTuningConfig", "PrefixTuningConfig", "PromptEncoderConfig", "AdaptionPromptConfig",
@@ -129,7 +129,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "*LMHeadModel", "from_pretrained", SCRIPT_MODEL }, { "Fast*Model", "from_pretrained", SCRIPT_MODEL },
     { "Fast*Model", "get_peft_model", SCRIPT_ADAPTERS }, { "", "get_peft_model", SCRIPT_WRAPPED }, { "", "add_adapter", SCRIPT_WRAPPED },
     { "", "merge_and_unload", SCRIPT_MERGED }, { "", "unload", SCRIPT_MERGED },
-    { "", "prepare_model_for_*", SCRIPT_PREPARED }, { "", "gradient_checkpointing_enable", SCRIPT_CHECKPOINTED }, { "", "gradient_checkpointing_disable", SCRIPT_UNCHECKPOINTED },
+    { "", "prepare_model_for_*", SCRIPT_PREPARED }, { "", "gradient_checkpointing_enable", SCRIPT_CHECKPOINTED }, { "", "set_grad_checkpointing", SCRIPT_CHECKPOINTED }, { "", "gradient_checkpointing_disable", SCRIPT_UNCHECKPOINTED },
     { "", "Accelerator", SCRIPT_ACCELERATOR },
     { "", "set_training", SCRIPT_SET_TRAINING }, { "", "set_dataloader", SCRIPT_SET_LOADER }, { "", "set_optimizer", SCRIPT_SET_OPTIMIZER }, { "", "get_train_dataloader", SCRIPT_OWN_LOADER },
     { "", "replace_*attn", SCRIPT_ATTENDS }, { "", "replace_*attention", SCRIPT_ATTENDS }, { "", "replace_*flash", SCRIPT_ATTENDS }, { "", "replace_*xformers", SCRIPT_ATTENDS },
