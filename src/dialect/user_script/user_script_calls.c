@@ -209,13 +209,21 @@ bool user_script_is_chosen(const struct python_call *c)
     return c->unsure && c->condition && !any;
 }
 
+/* Of timm's set_grad_checkpointing(enable=False); NULL: nothing. */
+static const struct value *enabled_of(const struct python_call *c)
+{
+    bool switches =
+        c && strcmp(python_last_part(c->function), "set_grad_checkpointing") == 0;
+    return switches ? user_script_given(c, "enable", "0") : NULL;
+}
+
 /* gradient_checkpointing_enable(), apply_activation_checkpointing(...): asked for where a
  * choice of the user's that is not known decides. */
 static void put_recomputed(struct user_script *g, struct arena *arena,
                            const struct python_call *on)
 {
     static const char key[] = "gradient_checkpointing";
-    const struct value *enabled = user_script_given(on, "enable", "0");
+    const struct value *enabled = enabled_of(on);
     if (enabled && enabled->kind == VALUE_UNKNOWN)
         user_script_put(g, arena, key, on->line,
                         value_new_unknown(arena, on->line, 0, "%s", enabled->why),
@@ -251,8 +259,7 @@ static void put_switches(struct user_script *g, struct arena *arena)
                              *prepared = g->parts[SCRIPT_PREPARED];
     const struct value *mixed =
         user_script_given(g->parts[SCRIPT_ACCELERATOR], "mixed_precision", "");
-    /* timm's set_grad_checkpointing(enable=False) */
-    const struct value *enabled = user_script_given(on, "enable", "0");
+    const struct value *enabled = enabled_of(on);
     if (enabled && enabled->kind == VALUE_BOOL && !enabled->integer)
         on = NULL;
     on = on && off && !off->unsure && off->line > on->line ? NULL : on;
