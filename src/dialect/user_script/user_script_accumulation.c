@@ -120,13 +120,19 @@ struct microbatches {
     const char *name;
 };
 
+/* 4.0, too, as divisions give it. */
+static bool is_number(const struct value *v)
+{
+    return v->kind == VALUE_INT || v->kind == VALUE_REAL;
+}
+
 static void look_at(struct microbatches *m, const char *name, const struct value *v)
 {
     int64_t n;
     bool imported = v && v->kind == VALUE_UNKNOWN && v->why &&
                     strcmp(v->why, "it is imported") == 0;
-    bool number = v && v->kind == VALUE_INT && launch_whole(v, &n) && n >= 1,
-         before = m->v && m->v->kind == VALUE_INT;
+    bool number = v && is_number(v) && launch_whole(v, &n) && n >= 1,
+         before = m->v && is_number(m->v);
     if (v && !before && !imported && counts_microbatches(name) &&
         (number || (!m->v && v->kind == VALUE_UNKNOWN)))
         *m = (struct microbatches) { v, name };
@@ -189,18 +195,22 @@ void user_script_take_accumulation(struct launch_context *t,
     const struct python_call *step = periodic_step(g);
     const int64_t counted = counted_microbatches(g);
     const struct microbatches m = named_microbatches(g->python);
-    bool number = m.v && m.v->kind == VALUE_INT, every = step && step->every > 0;
+    int64_t n = 0;
+    bool number = m.v && is_number(m.v) && launch_whole(m.v, &n),
+         every = step && step->every > 0;
     if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
         g->parts[SCRIPT_ENGINE] || launch_has(t, at) || launch_is_unresolved(t, at))
         return;
-    if (counted > 0 && !(number && m.v->integer == counted)) {
+    if (counted > 0 && !(number && n == counted)) {
         take_counted(t, g, counted);
         return;
     }
-    if (counted == 0 && !step && !(number && m.v->integer == 1) && steps_each(g))
+    if (counted == 0 && !step && !(number && n == 1) && steps_each(g))
         return; /* a number of that name does something else */
-    if (m.v && (number ? !every || step->every == m.v->integer : !every)) {
+    if (m.v && (number ? !every || step->every == n : !every)) {
         struct value one = *m.v;
+        one.kind = number ? VALUE_INT : one.kind;
+        one.integer = number ? n : one.integer;
         one.line = g->line ? g->line : m.v->line < 0 ? -m.v->line : m.v->line;
         const struct value_item from = { m.name, one.line, &one };
         dialect_take_as(t, &(struct dialect_option) { .pointer = at }, &from,
