@@ -3,31 +3,44 @@
 #include "base/xmalloc.h"
 #include "risk/expect.h"
 
+#include <math.h>
 #include <stdlib.h>
-
-/* Residuals of plans' own are drawn, too: more draws than of what they share. */
-enum { TIMES = 2 };
 
 /* What is lost where each plan is tried next to those that are already. */
 static void expect(double *lost, const bool *tried, const struct risk_plan *plans,
                    int32_t n, const struct risk_widths *w, const struct risk_options *o)
 {
-    const int32_t draws = TIMES * o->draws;
     for (int32_t i = 0; i < n; i++)
         lost[i] = 0;
-    for (int32_t d = 0; d < draws; d++) {
+    for (int32_t d = 0; d < o->draws; d++) {
         struct risk_draw draw = risk_draw_make(o->seed, d);
-        risk_expect(lost, tried, plans, n, w, o->of_memory, &draw, 1.0 / draws);
+        risk_expect(lost, tried, plans, n, w, o->of_memory, &draw, 1.0 / o->draws);
     }
 }
 
-/* Whether it shares its residuals with one that is tried: it would show little. */
+/* Plans that are not tried have one residual: which of them a draw favours, no choice can
+ * know. */
+static void join(struct risk_plan *joined, const struct risk_plan *plans, int32_t n,
+                 const bool *tried)
+{
+    const uint64_t one = 1;
+    for (int32_t i = 0; i < n; i++) {
+        joined[i] = plans[i];
+        joined[i].key = tried[i] ? plans[i].key : one;
+    }
+}
+
+/* Whether it shares its residuals with one that is tried, or is the same to all that is
+ * known: it would show little. */
 static bool is_alike(const struct risk_plan *plans, const struct risk_tries *t,
                      int32_t n_tried, int32_t plan)
 {
-    for (int32_t k = 0; k < n_tried; k++)
-        if (plans[t->plan[k]].key == plans[plan].key)
+    const struct risk_plan *p = &plans[plan];
+    for (int32_t k = 0; k < n_tried; k++) {
+        const struct risk_plan *x = &plans[t->plan[k]];
+        if (x->key == p->key || (x->usual == p->usual && x->peak_B == p->peak_B))
             return true;
+    }
     return false;
 }
 
@@ -51,16 +64,23 @@ struct risk_tries risk_tries_make(const struct risk_plan *plans, int32_t n,
     struct risk_tries t = { .n = n < RISK_TRIES ? n : RISK_TRIES };
     double *lost = xcalloc((size_t)n + 1, sizeof(*lost));
     bool *tried = xcalloc((size_t)n + 1, sizeof(*tried));
+    struct risk_plan *joined = xcalloc((size_t)n + 1, sizeof(*joined));
     for (int32_t k = 0; k < t.n; k++) {
-        expect(lost, tried, plans, n, w, o);
-        int32_t next = k ? find_next(plans, n, &t, k, tried, lost, false) : first;
+        int32_t next = first;
+        if (k > 0) {
+            join(joined, plans, n, tried);
+            expect(lost, tried, joined, n, w, o);
+            next = find_next(plans, n, &t, k, tried, lost, false);
+        }
         if (next < 0)
             next = find_next(plans, n, &t, k, tried, lost, true);
+        expect(lost, tried, plans, n, w, o);
         t.plan[k] = next;
-        t.lost[k] = lost[next];
+        t.lost[k] = fmax(0, lost[next]);
         tried[next] = true;
     }
     free(lost);
     free(tried);
+    free(joined);
     return t;
 }

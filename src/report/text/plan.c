@@ -207,10 +207,14 @@ static void print_standing(FILE *out, const struct plan_report *r)
     const struct plan_entry *e = &r->outcome->entries[0];
     char why[200];
     if (e->result.near_limit && r->options->risk.rule != RISK_NONE) {
-        snprintf(why, sizeof(why),
-                 "plan 1 does not fit in %.0f %% of draws: its memory is within the "
-                 "error of its prediction",
-                 100 * e->risk.unfit);
+        bool fits = 100 * e->risk.unfit < 1;
+        snprintf(
+            why, sizeof(why),
+            "plan 1 %s in %.0f %% of draws%s its memory is within the error of its "
+            "prediction",
+            fits ? "fits" : "does not fit",
+            fits ? floor(100 * (1 - e->risk.unfit)) : 100 * e->risk.unfit,
+            fits ? ", though" : ":");
         report_wrap(out, "! ", "  ", why);
     } else if (e->result.near_limit) {
         report_wrap(out, "! ", "  ",

@@ -97,17 +97,18 @@ static void leads_by_own(char *text, size_t size, const struct plan_outcome *o,
                          const char *share)
 {
     int32_t other = o->decides.other;
+    const double alike = 0.005; /* both are printed as the same */
     double own = o->entries[other].risk.unfit, firsts = o->entries[0].risk.unfit;
     char a[16], b[16];
     int n =
         snprintf(text, size, "by what plans share, plan %d is better in %s of draws; ",
                  (int)other + 1, share);
-    if (own > firsts)
+    if (own > firsts + alike)
         snprintf(text + n, size - (size_t)n,
                  "its chance not to fit keeps it back: %s, plan 1's is %s",
                  percent(a, sizeof(a), own), percent(b, sizeof(b), firsts));
     else
-        snprintf(text + n, size - (size_t)n, "what is each plan's own decides");
+        snprintf(text + n, size - (size_t)n, "in the others it loses more");
 }
 
 /* Whether the other plan is better in most draws, but may not fit. */

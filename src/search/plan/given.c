@@ -1,6 +1,7 @@
 #include "search/plan/given.h"
 
 #include "base/strbuf.h"
+#include "search/space/own.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -116,8 +117,31 @@ static void say_layout(const struct space_layout *l, struct diags *diags)
                   "own layout");
 }
 
+/* What plans keep that shard as the scenario does. */
+static void say_own(const struct space_own *own, struct diags *diags)
+{
+    struct strbuf keys;
+    const json_t *unused;
+    const char *key;
+    strbuf_init(&keys);
+    for (int32_t n = 0; (key = space_own_key(own, n, &unused)) != NULL; n++)
+        strbuf_printf(&keys, "%s%s", n ? ", " : "", key);
+    if (strbuf_get(&keys)[0])
+        diags_add(diags,
+                  (struct diag) { .severity = DIAG_WARNING,
+                                  .code = DIAG_INFERRED,
+                                  .pointer = "/parallelism/sharding" },
+                  "plans of %s with sharding %s, %s stages, keep %s; others have the "
+                  "library's own",
+                  names_of(library_names, own->library),
+                  names_of(parallelism_sharding_names, own->strategy),
+                  own->stages ? "with" : "without", strbuf_get(&keys));
+    strbuf_release(&keys);
+}
+
 void plan_given_parallelism(const json_t *parallelism,
-                            const struct space_layout *layout, struct diags *diags)
+                            const struct space_layout *layout,
+                            const struct space_own *own, struct diags *diags)
 {
     static const char *const chosen[] = {
         "library",        "backend",           "tensor",         "pipeline",
@@ -142,6 +166,7 @@ void plan_given_parallelism(const json_t *parallelism,
                                   .pointer = "/parallelism" },
                   "plans leave out %s and have the library's own", strbuf_get(&left));
     strbuf_release(&left);
+    say_own(own, diags);
 }
 
 static int refuse_cluster(const struct plan_job *job, const char *option)

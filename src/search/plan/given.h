@@ -12,10 +12,11 @@ int plan_given_sets(const struct plan_request *r, struct diags *diags);
 void plan_given_script(const struct plan_request *r, struct diags *diags);
 
 /* Of a scenario's "parallelism", which a plan replaces: warns of what no plan chooses,
- * and says which plans keep the layout of stages (NULL: none does). NULL: there is no
- * such section. */
+ * and says which plans keep the layout of stages (NULL: none does) and how states are
+ * sharded. NULL: there is no such section. */
 void plan_given_parallelism(const json_t *parallelism,
-                            const struct space_layout *layout, struct diags *diags);
+                            const struct space_layout *layout,
+                            const struct space_own *own, struct diags *diags);
 
 /* Of a job that is read, whose space is made: options about instances where the cluster
  * is taken as it is, libraries that --for or --emit exclude. */

@@ -2,6 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "config/pointer.h"
+#include "model/freeze.h"
 #include "scenario/libraries.h"
 #include "search/plan/assumed.h"
 #include "search/plan/cluster.h"
@@ -12,6 +13,7 @@
 #include "search/plan/traits.h"
 #include "search/space/forms.h"
 #include "search/space/layout.h"
+#include "search/space/own.h"
 #include "search/space/users.h"
 
 #include <inttypes.h>
@@ -257,7 +259,7 @@ static int read_length(struct plan_job *job, const struct plan_request *r,
 }
 
 /* What plans try of the scenario's own choices next to theirs: its form of activation
- * checkpointing and its layout of stages. */
+ * checkpointing, its layout of stages, and how it shards. */
 static void keep_own(struct plan_job *job, const struct scenario *s,
                      const json_t *parallelism)
 {
@@ -267,8 +269,23 @@ static void keep_own(struct plan_job *job, const struct scenario *s,
     job->own = own;
     space->own_form = space_form_value(&form);
     bool kept = space_layout_read(&space->layout, own, &job->model);
-    plan_given_parallelism(parallelism, kept ? &space->layout : NULL,
+    space_own_read(&space->own, own, &s->parallel);
+    plan_given_parallelism(parallelism, kept ? &space->layout : NULL, &space->own,
                            &job->loader->diags);
+}
+
+/* The global batch of a scenario that leaves to the plan how it is split: its own degrees,
+ * or those of no "parallelism", need not divide it. 0: it says that, or none. */
+static int64_t open_batch(struct cfg root)
+{
+    static const char *const split[] = { "micro_batch_size", "microbatches",
+                                         "gradient_accumulation_steps" };
+    const json_t *training = json_object_get(root.json, "training"),
+                 *batch = json_object_get(training, "global_batch_size");
+    bool open = json_is_integer(batch) && !json_object_get(root.json, "distribution");
+    for (size_t i = 0; i < sizeof(split) / sizeof(split[0]); i++)
+        open &= !json_object_get(training, split[i]);
+    return open ? (int64_t)json_integer_value(batch) : 0;
 }
 
 static int read_job(struct plan_job *job, const struct plan_request *r)
@@ -295,7 +312,7 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
     if (given &&
         r->global_batch) /* of another batch: its own choices may not divide it */
         strip(root.json, r->global_batch);
-    int64_t wanted = r->global_batch;
+    int64_t wanted = r->global_batch ? r->global_batch : open_batch(root);
     if (!given || wanted) {
         json_t *training = cfg_get(root, "training").json;
         json_object_del(training, "global_batch_size");
@@ -309,6 +326,9 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
         training_sample_sequences(&s.training) > 1 ? "pairs of sequences" : "sequences";
     job->space.precision = s.training.precision;
     job->space.one_stage = training_ungraded_forwards(&s.training) > 0;
+    job->space.quantized = lora_is_quantized(&s.training.lora);
+    job->space.frozen =
+        s.training.lora.rank > 0 || freeze_holds_blocks(&s.training.lora);
     job->space.global_batch = wanted ? wanted : s.training.global_batch_size;
     job->pads_vocabulary = s.training.vocab_padding == 0;
     read_users(job, r, &s, root);

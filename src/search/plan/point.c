@@ -6,6 +6,7 @@
 #include "search/plan/launch.h"
 #include "search/space/forms.h"
 #include "search/space/layout.h"
+#include "search/space/own.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -80,7 +81,7 @@ static void fill_training(const struct plan_job *job, const struct space_point *
         put_int(t, "vocab_padding", 128 * tensor);
 }
 
-static json_t *sharding_json(const struct space_point *p)
+static json_t *sharding_json(const struct space *s, const struct space_point *p)
 {
     json_t *o = json_object();
     put(o, "strategy",
@@ -90,6 +91,7 @@ static json_t *sharding_json(const struct space_point *p)
     if (p->v[SPACE_OFFLOAD])
         put(o, "offload",
             json_string(names_of(parallelism_offload_names, (int)p->v[SPACE_OFFLOAD])));
+    space_own_put(s, p, o);
     return o;
 }
 
@@ -121,7 +123,7 @@ json_t *plan_point_parallelism(const struct space *s, const struct space_point *
     if (p->v[SPACE_PLACEMENT] != space_stack_placement(stack))
         put(o, "placement", json_string(space_placements[p->v[SPACE_PLACEMENT]]));
     if (p->v[SPACE_SHARDING] != SHARDING_NONE)
-        put(o, "sharding", sharding_json(p));
+        put(o, "sharding", sharding_json(s, p));
     if (p->v[SPACE_BUCKET]) {
         char text[32];
         snprintf(text, sizeof(text), "%" PRId64 "B", (int64_t)p->v[SPACE_BUCKET]);

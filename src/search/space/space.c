@@ -84,8 +84,8 @@ static bool tensor_rule(const struct space *s, struct space_point *p)
     int64_t t = p->v[SPACE_TENSOR];
     if (t == 1)
         return true;
-    return row_of(p)->tensor && !m->attention.latent_kv && !model_is_whole(m) &&
-           p->world % t == 0 && m->attention.heads % t == 0 &&
+    return row_of(p)->tensor && !s->quantized && !m->attention.latent_kv &&
+           !model_is_whole(m) && p->world % t == 0 && m->attention.heads % t == 0 &&
            m->attention.kv_heads % t == 0 && m->attention.q_width % t == 0 &&
            m->mlp.width % t == 0;
 }
@@ -150,10 +150,11 @@ static bool microbatches_rule(const struct space *s, struct space_point *p)
 
 static bool schedule_rule(const struct space *s, struct space_point *p)
 {
-    (void)s;
+    enum schedule schedule = (enum schedule)p->v[SPACE_SCHEDULE];
     if (p->v[SPACE_PIPELINE] == 1)
         return first_only(p, SPACE_SCHEDULE);
-    return has_bit(row_of(p)->schedules, p->v[SPACE_SCHEDULE]);
+    return has_bit(row_of(p)->schedules, p->v[SPACE_SCHEDULE]) &&
+           !(s->frozen && parallelism_schedule(schedule)->splits);
 }
 
 static bool virtual_rule(const struct space *s, struct space_point *p)
@@ -317,7 +318,9 @@ static const char *const rule_texts[SPACE_N] = {
     [SPACE_DATA] = "it is what the other degrees leave of the GPUs",
     [SPACE_OPTIMIZE] = "the library has it, with tensor parallelism",
     [SPACE_MICROBATCHES] = "it divides the microbatches of a step",
-    [SPACE_SCHEDULE] = "the library has that schedule; without stages there is none",
+    [SPACE_SCHEDULE] =
+        "the library has that schedule, frozen weights fill no bubbles, and without "
+        "stages there is none",
     [SPACE_VIRTUAL] =
         "virtual stages divide the layers of an interleaved pipeline, whose "
         "microbatches fill it",

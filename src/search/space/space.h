@@ -65,6 +65,14 @@ struct space_layout {
     int library;              /* whose method it is; -1: any */
 };
 
+/* How a scenario shards beyond what a plan chooses, and which plans keep that
+ * (search/space/own.h). */
+struct space_own {
+    const json_t *sharding; /* as written; NULL: not given */
+    int library, strategy;
+    bool stages;
+};
+
 /* How plans split a model, as far as profiles and modules differ: sums of these. */
 enum { SPACE_SHAPE_TENSOR = 1, SPACE_SHAPE_PIPELINE = 2, SPACE_SHAPES = 4 };
 
@@ -80,10 +88,13 @@ struct space {
     int64_t fixed_world;   /* GPUs of a cluster given as it is; 0: instance x count */
     int64_t layers;        /* of both stacks */
     bool one_stage;        /* the task's forwards are not modelled in pipelines */
+    bool quantized;        /* weights are: tensor groups do not split them */
+    bool frozen;           /* weights are: no schedule may fill bubbles with theirs */
     int script;            /* enum space_script: by what the users train it */
     uint32_t
         named_stacks; /* bits of stacks that the user names (search/space/users.h) */
     struct space_layout layout;
+    struct space_own own;
     int64_t own_form; /* of SPACE_CHECKPOINTING, as the scenario has it */
     /* what may be chosen */
     int32_t n_instances;
