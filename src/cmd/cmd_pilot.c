@@ -47,7 +47,7 @@ static const struct option options[] = {
       .value = "FIELD=V", .help = "only plans with that: tensor=8" },
     { .name = "--allow", .type = OPTION_LIST, .at = AT(allows),
       .value = "FIELD=V,V", .help = "only plans with one of these" },
-    { .name = "--for", .type = OPTION_ENUM, .at = AT(stacks), .value = "STACK",
+    { .name = "--for", .type = OPTION_BITS, .at = AT(stacks), .value = "STACK",
       .names = space_for_names, .help = "plans of that software, as plan names it" },
     { .group = "Uncertainty",
       .name = "--draws", .type = OPTION_INT, .at = AT(draws), .value = "N",
@@ -255,9 +255,14 @@ static const char *command_of(struct piloting *w)
                                 lists[l].of->values[i]);
     if (w->args->objective == PLAN_COST)
         text = arena_printf(arena, "%s --objective cost", text);
-    if (w->args->stacks)
-        text = arena_printf(arena, "%s --for %s", text,
-                            names_of(space_for_names, w->args->stacks));
+    const char *comma = " --for ";
+    for (int32_t left = w->args->stacks, i = 0; space_for_names[i].name; i++) {
+        if (!(left & space_for_names[i].value))
+            continue;
+        left &= ~space_for_names[i].value;
+        text = arena_printf(arena, "%s%s%s", text, comma, space_for_names[i].name);
+        comma = ",";
+    }
     return text;
 }
 

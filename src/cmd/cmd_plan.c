@@ -77,9 +77,10 @@ static const struct option options[] = {
     { .name = "--allow", .type = OPTION_LIST, .at = AT(allows),
       .value = "FIELD=V,V",
       .help = "only plans with one of these: library=fsdp,smp-v1" },
-    { .name = "--for", .type = OPTION_ENUM, .at = AT(stacks), .value = "STACK",
+    { .name = "--for", .type = OPTION_BITS, .at = AT(stacks), .value = "STACK",
       .names = space_for_names,
-      .help = "smp-v1, smp-v2, smddp, megatron, deepspeed, fsdp, ddp or horovod" },
+      .help = "smp-v1, smp-v2, smddp, megatron, deepspeed, fsdp, ddp, horovod, "
+              "or several: fsdp,ddp" },
     { .name = "--exhaustive", .type = OPTION_FLAG, .at = AT(exhaustive),
       .help = "simulate all that may fit" },
     { .group = "Output",

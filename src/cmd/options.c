@@ -135,6 +135,26 @@ static int store_enum(const struct usage *u, const struct option *o, const char 
     return wrong(u, o->name, what);
 }
 
+/* The bits of each name between commas. */
+static int store_bits(const struct usage *u, const struct option *o, const char *text,
+                      int *bits)
+{
+    char name[64];
+    *bits = 0;
+    for (const char *at = text;; at++) {
+        size_t n = strcspn(at, ",");
+        int of = 0;
+        snprintf(name, sizeof(name), "%.*s", (int)(n < 40 ? n : 40), at);
+        int rc = store_enum(u, o, name, &of);
+        if (rc != OPTIONS_GO_ON)
+            return rc;
+        *bits |= of;
+        at += n;
+        if (!*at)
+            return OPTIONS_GO_ON;
+    }
+}
+
 static int store_theme(const struct usage *u, const struct option *o, const char *text,
                        struct draw_look *look)
 {
@@ -166,6 +186,8 @@ static int store(const struct usage *u, const struct option *o, const char *text
         return OPTIONS_GO_ON;
     case OPTION_ENUM:
         return store_enum(u, o, text, at);
+    case OPTION_BITS:
+        return store_bits(u, o, text, at);
     case OPTION_SIZE:
         return draw_size_parse(text, at, &err) ? wrong(u, o->name, err.text)
                                                : OPTIONS_GO_ON;

@@ -16,6 +16,7 @@ enum option_type {
     OPTION_INT,     /* int64_t within min..max */
     OPTION_REAL,    /* double within min..max */
     OPTION_ENUM,    /* int, by names */
+    OPTION_BITS,    /* likewise, of one or several names, "A,B": all their bits */
     OPTION_SIZE,    /* struct draw_look, of a figure: how large */
     OPTION_THEME,   /* likewise: light or dark */
     OPTION_LIST,    /* struct option_list: may be given several times */
