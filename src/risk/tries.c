@@ -30,15 +30,15 @@ static void join(struct risk_plan *joined, const struct risk_plan *plans, int32_
     }
 }
 
-/* Whether it shares its residuals with one that is tried, or is the same to all that is
- * known: it would show little. */
+/* Whether it shares its residuals with one that is tried, or needs just as much memory, so
+ * that it fails where that does: it would show little. */
 static bool is_alike(const struct risk_plan *plans, const struct risk_tries *t,
                      int32_t n_tried, int32_t plan)
 {
     const struct risk_plan *p = &plans[plan];
     for (int32_t k = 0; k < n_tried; k++) {
         const struct risk_plan *x = &plans[t->plan[k]];
-        if (x->key == p->key || (x->usual == p->usual && x->peak_B == p->peak_B))
+        if (x->key == p->key || x->peak_B == p->peak_B)
             return true;
     }
     return false;

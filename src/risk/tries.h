@@ -1,7 +1,7 @@
 /* Which plans to try, where more than one may be: the first, and after it those that make
  * the best of all that are tried lose least. A plan that fails or wins for the same reasons
  * as those before it adds little; one that is good where they are not adds more. Plans of
- * one key are alike: one of them is tried, as long as there are others. */
+ * one key, or of equal memory, are alike: one is tried, as long as there are others. */
 #ifndef RISK_TRIES_H
 #define RISK_TRIES_H
 

@@ -138,7 +138,8 @@ static double tensor_s(struct scorer *s, const struct space_point *p,
 }
 
 /* Keys and values go round the context group, overlapped with the attention they are
- * for. */
+ * for: at the rate of the slowest pair, which is on two nodes where the group is. What
+ * takes longer than a layer's kernels is not hidden. */
 static double context_s(struct scorer *s, const struct space_point *p,
                         const struct score_layer *l)
 {
@@ -148,9 +149,12 @@ static double context_s(struct scorer *s, const struct space_point *p,
         return 0;
     double kv_B = 2 * l->exchange_B * (double)m->attention.kv_heads /
                   (double)m->attention.heads / (double)p->v[SPACE_TENSOR];
-    struct score_group two = group_of(p, 'D', 2);
+    struct score_group two = group_of(p, 'D', 2), apart = { 1, 1, 2 };
     double send_s = score_comm_s(s->comm, p, two, COLL_SENDRECV, kv_B);
-    return context_exposed * (c - 1) * send_s;
+    if (group_of(p, 'D', p->v[SPACE_CONTEXT]).nodes > 1)
+        send_s = fmax(send_s, score_comm_s(s->comm, p, apart, COLL_SENDRECV, kv_B));
+    double ring_s = (c - 1) * send_s;
+    return fmax(context_exposed * ring_s, ring_s - l->gpu_s[0]);
 }
 
 static double expert_s(struct scorer *s, const struct space_point *p,
