@@ -208,6 +208,8 @@ int validate_measured(const char *const *files, int n_files,
     samples_release(&w.samples);
     measured_release(&w.measured);
     calibration_release(&w.found);
+    fflush(stdout); /* what is printed first stays before what is warned of */
+    cmd_warn(&w.loader);
     if (rc)
         return cmd_fail_json(&w.loader, &w.err, "validate", q->json);
     cfg_loader_release(&w.loader);

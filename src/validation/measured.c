@@ -2,6 +2,7 @@
 
 #include "model/ops.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const double size_max = 1e15;
@@ -181,12 +182,48 @@ static int add_failure(struct measured *m, struct arena *arena, struct cfg row)
     return 0;
 }
 
+/* Kinds of rows that calibrate fits, and no step has. */
+static bool is_kind_elsewhere(const char *kind)
+{
+    static const char *const kinds[] = { "gemm",  "flash",      "stream", "link",
+                                         "clock", "collective", NULL };
+    return names_listed(kinds, kind);
+}
+
+/* Where rows are read from: a file, whose steps are those from `before` on. */
+struct source {
+    struct measured *m;
+    struct arena *arena;
+    const char *file;
+    int64_t before, n_unknown;
+    struct cfg unknown; /* the first row of an unknown kind */
+};
+
+static int read_row(struct source *s, struct cfg row, const char *kind)
+{
+    if (strcmp(kind, "step") == 0)
+        return add_step(s->m, s->arena, row, s->file, read_step);
+    if (strcmp(kind, "pytorch_step") == 0)
+        return add_step(s->m, s->arena, row, s->file, read_pytorch);
+    if (strcmp(kind, "operator") == 0)
+        return add_op(s->m, row, s->m->steps.n > s->before);
+    if (strcmp(kind, "launch") == 0)
+        return add_launch(s->m, row);
+    if (strcmp(kind, "section") == 0)
+        return add_failure(s->m, s->arena, row);
+    if (!is_kind_elsewhere(kind) && !s->n_unknown++)
+        s->unknown = cfg_get(row, "kind");
+    return 0;
+}
+
 int measured_read(struct measured *m, struct cfg_loader *loader, struct cfg root,
                   const char *file)
 {
     struct cfg rows = cfg_get(root, "rows");
-    const char *name = arena_strdup(&loader->arena, file);
-    int64_t before = m->steps.n;
+    struct source s = { .m = m,
+                        .arena = &loader->arena,
+                        .file = arena_strdup(&loader->arena, file),
+                        .before = m->steps.n };
     bool complete = true;
     int rc = 0;
     if (cfg_present(cfg_get(root, "complete")))
@@ -195,20 +232,14 @@ int measured_read(struct measured *m, struct cfg_loader *loader, struct cfg root
     for (int64_t i = 0; i < cfg_len(rows); i++) {
         struct cfg row = cfg_at(rows, i);
         const char *kind;
-        if (!cfg_is_string(cfg_get(row, "kind")))
-            continue;
-        if (cfg_string(cfg_get(row, "kind"), &kind))
-            rc = -1;
-        else if (strcmp(kind, "step") == 0)
-            rc |= add_step(m, &loader->arena, row, name, read_step);
-        else if (strcmp(kind, "pytorch_step") == 0)
-            rc |= add_step(m, &loader->arena, row, name, read_pytorch);
-        else if (strcmp(kind, "operator") == 0)
-            rc |= add_op(m, row, m->steps.n > before);
-        else if (strcmp(kind, "launch") == 0)
-            rc |= add_launch(m, row);
-        else if (strcmp(kind, "section") == 0)
-            rc |= add_failure(m, &loader->arena, row);
+        if (cfg_is_string(cfg_get(row, "kind")))
+            rc |= cfg_string(cfg_get(row, "kind"), &kind) || read_row(&s, row, kind)
+                      ? -1
+                      : 0;
     }
+    if (s.n_unknown)
+        cfg_warn(s.unknown, DIAG_LEFT_OUT,
+                 "is no kind of row that is known here: rows left out, %" PRId64,
+                 s.n_unknown);
     return rc;
 }
