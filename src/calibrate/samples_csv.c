@@ -13,6 +13,7 @@ struct table {
     struct samples *s;
     struct csv csv;
     int64_t row;
+    int64_t n_paged; /* rows of attention that are left out */
 };
 
 /* Names that tables give one thing; NULL ends. */
@@ -160,6 +161,8 @@ static int read_attention(struct table *t)
     k.batch = batch * heads;
     if (heads >= PAGED_HEADS)
         VEC_PUSH(&t->s->flashes, k);
+    else
+        t->n_paged++;
     return 0;
 }
 
@@ -333,6 +336,24 @@ static read_row_fn *reader_of(const struct csv *csv)
     return NULL;
 }
 
+static void note_rows(const struct table *t, int64_t n_unnamed)
+{
+    struct samples *s = t->s;
+    if (n_unnamed && n_unnamed < t->csv.n_rows)
+        VEC_PUSH(&s->notes,
+                 arena_printf(&s->loader->arena,
+                              "%s: %" PRId64 " rows name no device: %s", t->csv.file,
+                              n_unnamed,
+                              s->filter ? "left out" : "taken for that of the others"));
+    if (t->n_paged)
+        VEC_PUSH(
+            &s->notes,
+            arena_printf(&s->loader->arena,
+                         "%s: rows of attention with fewer than %d heads left out, "
+                         "%" PRId64 ": a server's paged cache binds them",
+                         t->csv.file, PAGED_HEADS, t->n_paged));
+}
+
 int samples_load_csv(struct samples *s, const char *file,
                      const struct samples_hints *hints)
 {
@@ -366,10 +387,6 @@ int samples_load_csv(struct samples *s, const char *file,
         if (wanted < 0 || (wanted && read_row(&t)))
             return -1;
     }
-    if (unnamed && unnamed < t.csv.n_rows)
-        VEC_PUSH(&s->notes,
-                 arena_printf(&s->loader->arena,
-                              "%s: %" PRId64 " rows name no device: %s", file, unnamed,
-                              s->filter ? "left out" : "taken for that of the others"));
+    note_rows(&t, unnamed);
     return 0;
 }
