@@ -1,6 +1,7 @@
 /* Sweeps: what axes come to, which points are chosen, what is refused and how, and that
  * records depend neither on threads nor on what a journal had before. */
 #include "base/file.h"
+#include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "report/figure/sweep.h"
 #include "report/sweep_table.h"
@@ -210,6 +211,28 @@ static void test_bad_files(void)
         CU_ASSERT_STRING_EQUAL(error, bad_files[i].error);
         if (strcmp(error, bad_files[i].error) != 0)
             fprintf(stderr, "%s\n", error);
+        close_fixture(&x);
+    }
+}
+
+/* As many axes as there may be, and one more. */
+static void test_most_axes(void)
+{
+    for (int n = SWEEP_AXES_MAX; n <= SWEEP_AXES_MAX + 1; n++) {
+        struct fixture x;
+        struct strbuf axes;
+        strbuf_init(&axes);
+        for (int i = 0; i < n; i++)
+            strbuf_printf(&axes, "%s{ \"path\": \"/a%d\", \"values\": [1] }",
+                          i ? ", " : "", i);
+        char *text = xasprintf(SWEEP("[ %s ]", ""), strbuf_get(&axes));
+        open_fixture(&x, text);
+        CU_ASSERT_EQUAL(x.rc, n > SWEEP_AXES_MAX ? -1 : 0);
+        if (n > SWEEP_AXES_MAX)
+            CU_ASSERT_PTR_NOT_NULL(
+                strstr(diags_error_text(&x.loader.diags, 0), "is beyond the 32 axes"));
+        free(text);
+        strbuf_release(&axes);
         close_fixture(&x);
     }
 }
@@ -515,6 +538,7 @@ void test_sweep_register(void)
     CU_pSuite suite = CU_add_suite("sweep", NULL, NULL);
     CU_add_test(suite, "values of axes", test_axis_values);
     CU_add_test(suite, "bad files", test_bad_files);
+    CU_add_test(suite, "as many axes as there may be", test_most_axes);
     CU_add_test(suite, "order of points", test_order);
     CU_add_test(suite, "comparisons", test_where);
     CU_add_test(suite, "outputs that nobody names", test_default_outputs);

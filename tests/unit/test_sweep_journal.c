@@ -1,14 +1,18 @@
 /* The journal of a sweep, shards, and what records rest on. */
 #include "base/file.h"
 #include "base/xmalloc.h"
-#include "sweep/sweep_hub.h"
 #include "sweep/sweep_journal.h"
 #include "sweep/sweep_point.h"
+#include "sweep/sweep_run.h"
 
 #include <CUnit/CUnit.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 void test_sweep_journal_register(void);
 
@@ -343,87 +347,69 @@ static void test_no_sweep(void)
     cfg_loader_release(&loader);
 }
 
-/* Ranks --------------------------------------------------------------------------- */
-
-enum { POINTS = 100, RANKS = 5, WANTED = 8 };
-
-/* A hub with the points 1000, 1001, ... */
-static void make_hub(struct sweep_hub *h)
+/* Two processes do not write one journal: the second is refused, after it has waited for
+ * one that may be ending. */
+static void test_locked(void)
 {
-    struct sweep_todo todo = { POINTS, xcalloc(POINTS, sizeof(*todo.points)) };
-    for (int64_t i = 0; i < POINTS; i++)
-        todo.points[i] = 1000 + i;
-    sweep_hub_init(h, todo, RANKS);
-}
-
-static int64_t take_all(struct sweep_hub *h, int rank)
-{
-    int64_t first = 0;
-    for (int64_t i = 0; i < h->batches[rank].n; i++)
-        first += sweep_hub_take(h, rank, i);
-    return first;
-}
-
-/* Ranks that come in any order are given each point once, in batches that get smaller,
- * and no more when all are done. */
-static void test_hub(void)
-{
-    struct sweep_hub h;
-    bool given[POINTS] = { false };
-    int64_t at = 0, before = WANTED;
-    uint32_t random = 7;
-    make_hub(&h);
-    for (int rank = 1; h.n_done < POINTS && at < 1000; at++) {
-        int64_t n = sweep_hub_give(&h, rank, WANTED);
-        CU_ASSERT(n >= 1 && n <= before);
-        before = n;
-        for (int64_t i = 0; i < n; i++) {
-            int64_t point = sweep_hub_point(&h, rank, i) - 1000;
-            CU_ASSERT_FATAL(point >= 0 && point < POINTS);
-            CU_ASSERT_FALSE(given[point]);
-            given[point] = true;
-        }
-        CU_ASSERT_EQUAL(take_all(&h, rank), n);
-        random = random * 1664525u + 1013904223u;
-        rank = 1 + (int)(random >> 16) % (RANKS - 1);
+    struct fixture x;
+    struct err err = { 0 };
+    int ready[2], end[2];
+    char byte = 0;
+    const struct sweep_shard whole = { 1, 1 };
+    open_fixture(&x);
+    CU_ASSERT_EQUAL_FATAL(write_points(&x, whole, false, NULL, 0, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(pipe(ready) | pipe(end), 0);
+    pid_t other = fork();
+    if (other == 0) {
+        struct sweep_journal j;
+        close(end[1]);
+        byte = sweep_journal_open(&j, &x.sweep, x.dir, whole, true, &err) ? 'n' : 'y';
+        if (write(ready[1], &byte, 1) != 1 || read(end[0], &byte, 1) < 0)
+            _exit(1);
+        _exit(0);
     }
-    CU_ASSERT_EQUAL(h.n_done, POINTS);
-    CU_ASSERT(before == 1 && at > POINTS / WANTED);
-    CU_ASSERT_EQUAL(sweep_hub_give(&h, 1, WANTED), 0);
-    sweep_hub_release(&h);
+    CU_ASSERT_EQUAL(read(ready[0], &byte, 1), 1);
+    CU_ASSERT_EQUAL(byte, 'y');
+    CU_ASSERT_EQUAL(write_points(&x, whole, true, (int64_t[]) { 1 }, 1, &err), -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "is being written by another process"));
+    for (int i = 0; i < 2; i++) { /* it ends with its pipe */
+        close(ready[i]);
+        close(end[i]);
+    }
+    int status;
+    CU_ASSERT_EQUAL(waitpid(other, &status, 0), other);
+    err = (struct err) { 0 };
+    CU_ASSERT_EQUAL(write_points(&x, whole, true, (int64_t[]) { 1 }, 1, &err), 0);
+    close_fixture(&x);
 }
 
-/* A rank that is lost with its points: others run them when nothing fresh is left, fewest
- * copies first; what two ranks send counts once. */
-static void test_lost(void)
+/* A disk that is full ends the sweep with an error, and what was written stays whole. */
+static void test_full(void)
 {
-    struct sweep_hub h;
-    make_hub(&h);
-    int64_t lost = sweep_hub_give(&h, 1, WANTED), again = 0;
-    CU_ASSERT_EQUAL(lost, WANTED);
-    while (h.n_done < POINTS - lost) {
-        CU_ASSERT(sweep_hub_give(&h, 2, WANTED) > 0);
-        CU_ASSERT_EQUAL(take_all(&h, 2), h.batches[2].n);
-    }
-    int64_t n = sweep_hub_give(&h, 2, WANTED), m = sweep_hub_give(&h, 3, WANTED);
-    CU_ASSERT(n > 0 && n < lost && m == n);
-    CU_ASSERT_EQUAL(sweep_hub_point(&h, 2, 0), 1000);
-    CU_ASSERT_EQUAL(sweep_hub_point(&h, 3, 0), 1000 + n);
-    CU_ASSERT_EQUAL(take_all(&h, 2), n);
-    CU_ASSERT_EQUAL(take_all(&h, 1), lost - n); /* it was slow, and not lost */
-    CU_ASSERT_EQUAL(take_all(&h, 3), 0);
-    CU_ASSERT_EQUAL(h.n_done, POINTS);
-    CU_ASSERT_EQUAL(sweep_hub_give(&h, 3, WANTED), 0);
-    sweep_hub_release(&h);
-    /* no more than so many ranks run into one point */
-    make_hub(&h);
-    for (int rank = 1; rank < RANKS; rank++)
-        while (sweep_hub_give(&h, rank, WANTED) > 0)
-            again++;
-    CU_ASSERT(again > 0);
-    for (int64_t i = 0; i < POINTS; i++)
-        CU_ASSERT_EQUAL(h.copies[i], HUB_COPIES);
-    sweep_hub_release(&h);
+    struct fixture x;
+    struct err err = { 0 };
+    struct sweep_journal j;
+    struct rlimit before, now;
+    const struct sweep_shard whole = { 1, 1 };
+    open_fixture(&x);
+    CU_ASSERT_EQUAL_FATAL(sweep_journal_open(&j, &x.sweep, x.dir, whole, false, &err),
+                          0);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    now = before;
+    now.rlim_cur = (rlim_t)j.end + 200; /* less than a point and what it rests on */
+    setrlimit(RLIMIT_FSIZE, &now);
+    const struct sweep_run run = {
+        .sweep = &x.sweep, .journal = &j, .shard = whole, .jobs = 2
+    };
+    CU_ASSERT_EQUAL(sweep_run(&run, &err), -1);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    CU_ASSERT_TRUE(err.set);
+    sweep_journal_close(&j);
+    err = (struct err) { 0 };
+    CU_ASSERT_EQUAL(write_points(&x, whole, true, (int64_t[]) { 1 }, 1, &err), 0);
+    close_fixture(&x);
 }
 
 void test_sweep_journal_register(void)
@@ -438,6 +424,6 @@ void test_sweep_journal_register(void)
     CU_add_test(suite, "inputs of a loader", test_inputs_read);
     CU_add_test(suite, "digits of results", test_digits);
     CU_add_test(suite, "no sweep", test_no_sweep);
-    CU_add_test(suite, "ranks are given each point", test_hub);
-    CU_add_test(suite, "ranks that are lost", test_lost);
+    CU_add_test(suite, "a journal that another process writes", test_locked);
+    CU_add_test(suite, "a disk that is full", test_full);
 }
