@@ -225,6 +225,8 @@ static void test_refused(void)
     } cases[] = {
         { "notes of a year\n",
           "journal: is no journal of smsim, and is left as it is" },
+        { "{\"smsim_notes\":1}\n",
+          "journal: is no journal of smsim, and is left as it is" },
         { "{\"smsim_sweep\":1,\"hash\":\"0123456789abcdef\",\"points\":10}\n",
           "journal: was written by another version of smsim" },
         { "{\"smsim_sweep\":2,\"hash\":\"0123456789abcdef\",\"points\":10}\t0\n",
