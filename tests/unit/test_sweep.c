@@ -256,29 +256,46 @@ static void test_order(void)
     close_fixture(&x);
 }
 
+/* Which of four points a comparison of their values lets through, as bits. */
+static int bits_of(const char *values, const char *where)
+{
+    struct fixture x;
+    int bits = 0;
+    char *text = xasprintf(
+        SWEEP("[ { \"path\": \"/a\", \"values\": %s } ]", ", \"where\": [ \"%s\" ]"),
+        values, where);
+    open_fixture(&x, text);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    for (int k = 0; k < 4; k++)
+        bits |= sweep_wheres_axes(&x.sweep.wheres, &x.sweep, k) << k;
+    free(text);
+    close_fixture(&x);
+    return bits;
+}
+
 static void test_where(void)
 {
+    static const char mixed[] = "[1, 2, 3, \"x\"]",
+                      others[] = "[true, false, null, 2.5]";
     static const struct {
-        const char *where;
-        int bits; /* points of /a = 1, 2, 3, "x" that it holds for */
+        const char *values, *where;
+        int bits;
     } cases[] = {
-        { "/a < 2", 1 },  { "/a <= 2", 3 },     { "/a>2", 4 },    { "/a >= 2", 6 },
-        { "/a == 2", 2 }, { "/a != 2", 8 | 5 }, { "/a == x", 8 }, { "/a != x", 7 },
+        { mixed, "/a < 2", 1 },       { mixed, "/a <= 2", 3 },
+        { mixed, "/a>2", 4 },         { mixed, "/a >= 2", 6 },
+        { mixed, "/a == 2", 2 },      { mixed, "/a != 2", 8 | 5 },
+        { mixed, "/a == x", 8 },      { mixed, "/a != x", 7 },
+        { mixed, "/a == 'x'", 8 },    { mixed, "/a != 'x'", 7 },
+        { others, "/a == true", 1 },  { others, "/a != true", 2 | 8 },
+        { others, "/a == false", 2 }, { others, "/a != false", 1 | 8 },
+        { others, "/a == 2.5", 8 },   { others, "/a < 3", 8 },
+        { others, "/a <= 2.5", 8 },   { others, "/a != 2.5", 1 | 2 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fixture x;
-        char *text = xasprintf(SWEEP("[ { \"path\": \"/a\", \"values\": [1, 2, 3, "
-                                     "\"x\"] } ]",
-                                     ", \"where\": [ \"%s\" ]"),
-                               cases[i].where);
-        int bits = 0;
-        open_fixture(&x, text);
-        CU_ASSERT_EQUAL_FATAL(x.rc, 0);
-        for (int k = 0; k < 4; k++)
-            bits |= sweep_wheres_axes(&x.sweep.wheres, &x.sweep, k) << k;
+        int bits = bits_of(cases[i].values, cases[i].where);
         CU_ASSERT_EQUAL(bits, cases[i].bits);
-        free(text);
-        close_fixture(&x);
+        if (bits != cases[i].bits)
+            fprintf(stderr, "%s: %d\n", cases[i].where, bits);
     }
 }
 
