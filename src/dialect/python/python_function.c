@@ -118,10 +118,12 @@ void python_define(struct python_parser *r, int64_t column)
                                  .line = r->t.line,
                                  .handed = r->handed,
                                  .command = r->command,
-                                 .property = r->property };
+                                 .property = r->property,
+                                 .changed = r->changed };
     r->handed = NULL;
     r->command = false;
     r->property = false;
+    r->changed = false;
     python_advance(r);
     r->failed |= r->t.kind != TOKEN_NAME;
     if (python_stopped(r))
@@ -163,7 +165,9 @@ void python_note_decorator(struct python_parser *r)
                                                      NULL };
     struct python_place before = python_here(r);
     if (r->t.kind == TOKEN_NAME) {
-        const char *last = python_last_part(python_path(r));
+        const char *path = python_path(r), *last = python_last_part(path);
+        const struct python_function *own = python_function(r, path);
+        r->changed |= own && !own->fields;
         r->command |= names_listed(names, last);
         r->property |= names_listed(attributes, last);
     }
@@ -420,6 +424,9 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
     r->left_unsurely = outer.left_unsurely;
     for (int32_t i = 0; object && i < object->n && !r->limit; i++)
         python_bind(r, object->items[i].key, object->items[i].value);
+    const struct value *v = frame.returned;
+    if (f.changed && v && v->kind != VALUE_DICT && v->kind != VALUE_LIST)
+        return python_unknown(r, line, "%.60s() has a decorator of its own", f.name);
     return frame.returned ? frame.returned : python_new(r, VALUE_NONE, line);
 }
 

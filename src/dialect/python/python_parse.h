@@ -69,8 +69,10 @@ struct python_function {
     const char *base;     /* of a class: what it derives from first; or NULL */
     bool called, named;   /* `named`: the parameters are there */
     struct value *handed; /* its first argument, of a decorator; or NULL */
-    bool command;    /* a decorator gives it the command's options by their names */
-    bool property;   /* it is what an attribute of its object is */
+    bool command;  /* a decorator gives it the command's options by their names */
+    bool property; /* it is what an attribute of its object is */
+    bool
+        changed; /* by a decorator of the text's: what it gives may be something else */
     int64_t methods; /* of a class: the number of the first; they end at its own */
     int64_t class;   /* of a method: its class's number and 1; 0: it is none */
     struct value *instance; /* of a class: the one that was made; NULL: none, or more */
@@ -193,6 +195,7 @@ struct python_parser {
     struct value *handed; /* by a decorator to the function that follows; or NULL */
     bool command;         /* likewise: it is started by the command line */
     bool property;        /* likewise: of an attribute */
+    bool changed;         /* likewise: by one of the text's own */
     struct python_last_module {
         const char *name, *path; /* NULL: none was read */
         struct python read;
