@@ -254,6 +254,9 @@ static void test_tries(void)
         set[best] = true;
     }
     CU_ASSERT_EQUAL(t.plan[2], 3);
+    plans[1].peak_B = plans[0].peak_B; /* it fails where the first does */
+    t = risk_tries_make(plans, 4, 0, &w, &few);
+    CU_ASSERT(t.plan[1] != 1 && t.plan[2] != 1);
     t = risk_tries_make(plans, 1, 0, &w, &few); /* no other to try */
     CU_ASSERT_EQUAL(t.n, 1);
     CU_ASSERT_DOUBLE_EQUAL(t.lost[0], 0, 1e-12);
