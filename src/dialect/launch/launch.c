@@ -7,6 +7,7 @@
 #include "dialect/launch/launch_commands.h"
 #include "dialect/launch/launch_context.h"
 #include "dialect/launch/launch_document.h"
+#include "dialect/launch/launch_found.h"
 #include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/python/python.h"
@@ -28,6 +29,7 @@ void launch_release(struct launch *l)
     VEC_RELEASE(&l->values);
     VEC_RELEASE(&l->notes);
     launch_release_names(l);
+    launch_release_found(l);
     if (l->notebook)
         notebook_release(l->notebook);
 }
@@ -38,6 +40,7 @@ static void begin(struct launch *l, struct cfg_loader *loader, const char *file)
                            .what = "the script",
                            .file = arena_strdup(&loader->arena, file) };
     l->where = l->file;
+    launch_init_found(l);
 }
 
 static const struct launch_given nothing_given = { .estimator = NULL };

@@ -23,6 +23,8 @@
  *                      what the file leaves open
  *     launch_usage     what a shell script says of its arguments
  *     launch_notes     what the reader of Python noted
+ *     launch_imports, launch_found
+ *                      modules next to it, each read once
  *     launch_context, launch_values, launch_idle, shell_options
  *                      what all dialects read with
  */
@@ -175,7 +177,8 @@ struct launch {
     int64_t n_written;
     VEC(struct diag) notes; /* what was passed over or assumed, with its line */
     VEC(struct launch_names *)
-    names; /* texts that several readers want (launch_imports) */
+    names;                      /* texts that several readers want (launch_imports) */
+    struct launch_finds *finds; /* files that are asked for by name (launch_found) */
     VEC(struct launch_judged) judged; /* a script may start one a hundred times */
 };
 

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/names.h"
 #include "base/strbuf.h"
+#include "dialect/launch/launch_found.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/source/files.h"
 #include "dialect/source/yaml.h"
@@ -39,11 +40,12 @@ static const char *find(struct arena *arena, const char *where, const char *name
  * notebook is as JSON has it. */
 static const char *joined_folder(struct arena *arena, const char **s)
 {
-    size_t n = strcspn(*s, "\n");
-    n = n < LINE_MAX_B ? n : LINE_MAX_B;
-    const char *end = *s + n, *next = strstr(*s, "\\n"), *out = "";
-    end = next && next < end ? next : end;
-    for (const char *c = *s; c < end; c++) {
+    size_t n = strnlen(*s, LINE_MAX_B);
+    const char *line = arena_strndup(arena, *s, n), *next = strstr(line, "\\n"),
+               *out = "";
+    n = strcspn(line, "\n");
+    const char *end = next && next < line + n ? next : line + n;
+    for (const char *c = line; c < end; c++) {
         const char *close = *c == '"' || *c == '\'' ? strchr(c + 1, *c) : NULL;
         if (!close || close > end)
             continue;
@@ -52,33 +54,50 @@ static const char *joined_folder(struct arena *arena, const char **s)
         out = arena_printf(arena, "%s%.*s/", out, quoted, c + 1);
         c = close;
     }
-    *s = end;
+    *s += end - line;
     return out;
 }
 
-/* A module in a folder that the program adds to sys.path: one that it names, or, as it
- * is made of __file__ most often, one above. Asked for each of many modules, so the
- * program's text is not kept. */
-static const char *find_added(struct arena *arena, const struct launch_imports *m,
-                              const char *name)
+/* The folders that a program adds to sys.path, one a line. */
+static void read_folders(const struct launch *l, const char *program,
+                         struct launch_found *f)
 {
-    const char *program = m->program ? m->program : launch_last_part(m->l->where);
     struct arena of_text;
+    struct strbuf folders;
     arena_init(&of_text);
-    const char *s = launch_program_text(m->l, &of_text, program), *path = NULL;
+    strbuf_init(&folders);
+    const char *s = launch_program_text(l, &of_text, program);
     bool any = false;
-    while (s && !path && (s = strstr(s, "sys.path.")) != NULL) {
+    while (s && (s = strstr(s, "sys.path.")) != NULL) {
         s += strlen("sys.path.");
         if (strncmp(s, "append", 6) != 0 && strncmp(s, "insert", 6) != 0)
             continue;
         any = true;
         const char *folder = joined_folder(&of_text, &s);
         if (*folder)
-            path = source_files_next_to(arena, m->l->where,
-                                        arena_printf(&of_text, "%s%s", folder, name));
+            strbuf_printf(&folders, "%s\n", folder);
     }
+    f->text = any ? arena_strdup(f->arena, strbuf_get(&folders)) : NULL;
+    f->known = true;
+    strbuf_release(&folders);
     arena_release(&of_text);
-    return path || !any ? path : source_files_next_to(arena, m->l->where, name);
+}
+
+/* A module in a folder that the program adds to sys.path: one that it names, or, as it
+ * is made of __file__ most often, one above. */
+static const char *find_added(struct arena *arena, const struct launch_imports *m,
+                              const char *name)
+{
+    const char *program = m->program ? m->program : launch_last_part(m->l->where);
+    struct launch_found *f = launch_found(m->l, arena, program, ""); /* its folders */
+    const char *path = NULL;
+    if (!f->known)
+        read_folders(m->l, program, f);
+    for (const char *s = f->text; s && *s && !path; s = strchr(s, '\n') + 1)
+        path = source_files_next_to(
+            arena, m->l->where,
+            arena_printf(arena, "%.*s%s", (int)strcspn(s, "\n"), s, name));
+    return path || !f->text ? path : source_files_next_to(arena, m->l->where, name);
 }
 
 /* What ".." of "from ..a import b" means in a package, n dots: "" at its root. */
@@ -147,6 +166,32 @@ static const char *file_of(const struct launch_imports *m, struct arena *arena,
     return file ? file : find_added(arena, m, name);
 }
 
+/* The text of a module's file; what is printed on the way is not kept. */
+static void find_module(const struct launch_imports *m, const char *module,
+                        const char *name, struct launch_found *f)
+{
+    struct arena tried;
+    arena_init(&tried);
+    const char *file = file_of(m, &tried, name);
+    bool is_package = !file;
+    f->path = arena_strdup(f->arena, name);
+    if (is_package) {
+        f->path = arena_printf(f->arena, "%.*s/__init__.py", (int)strlen(module), name);
+        file = file_of(m, &tried, f->path);
+    }
+    struct err err = { 0 };
+    size_t len;
+    char *read = file ? file_read(file, MODULE_MAX_B, &len, &err) : NULL;
+    const char *package = package_of(&tried, module, is_package);
+    f->text = read && *package && strstr(read, "from .")
+                  ? absolute(f->arena, read, package)
+              : read ? arena_strdup(f->arena, read)
+                     : NULL;
+    f->known = true;
+    free(read);
+    arena_release(&tried);
+}
+
 static const char *read_module(const void *of, struct arena *arena, const char *module,
                                const char **path)
 {
@@ -165,22 +210,11 @@ static const char *read_module(const void *of, struct arena *arena, const char *
     *path = name;
     if (own && strcmp(own->name, name) == 0)
         return own->text;
-    const char *file = file_of(m, arena, name);
-    bool is_package = !file;
-    if (is_package) {
-        *path = arena_printf(arena, "%.*s/__init__.py", (int)strlen(module), name);
-        file = file_of(m, arena, *path);
-    }
-    struct err err = { 0 };
-    size_t len;
-    char *read = file ? file_read(file, MODULE_MAX_B, &len, &err) : NULL;
-    const char *package = package_of(arena, module, is_package);
-    const char *text = read && *package && strstr(read, "from .")
-                           ? absolute(arena, read, package)
-                       : read ? arena_strdup(arena, read)
-                              : NULL;
-    free(read);
-    return text;
+    struct launch_found *f = launch_found(m->l, arena, m->program, name);
+    if (!f->known)
+        find_module(m, module, name, f);
+    *path = f->path;
+    return f->text;
 }
 
 /* A name from the program's own folder, or from the folders that the file is in. */
