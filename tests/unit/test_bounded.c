@@ -177,11 +177,10 @@ static void test_full_allocator(void)
     free(a);
 }
 
-/* A program that calls functions of very many modules that are not there, and adds a
- * folder to where they are searched for. */
-static void test_many_modules(void)
+/* A program that adds a folder to where modules are searched for, then what `body` writes:
+ * refused within so many seconds of a processor and the memory. */
+static void check_program(void (*body)(FILE *out), int limit_s)
 {
-    enum { CALLS = 3000 };
     const char *smsim = getenv("SMSIM");
     bool sanitized = sample_every() > 1; /* whose shadow is larger than the limit */
     char dir[] = "/tmp/smsim-bounded-XXXXXX", command[400];
@@ -191,17 +190,45 @@ static void test_many_modules(void)
     FILE *out = fopen(command, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     fprintf(out, "import sys\nsys.path.append('../src')\n");
+    body(out);
+    fclose(out);
+    snprintf(command, sizeof(command),
+             "ulimit -t %d; %s%s simulate %s/train.py --set "
+             "/cluster/instance=p4d.24xlarge >%s/out 2>&1; rc=$?; rm -rf %s; exit $rc",
+             sanitized ? 20 * limit_s : limit_s, sanitized ? "" : "ulimit -v 400000; ",
+             smsim ? smsim : "build/smsim", dir, dir, dir);
+    const char *const argv[] = { "/bin/sh", "-c", command, NULL };
+    CU_ASSERT_EQUAL(child_run(argv, 60, &err), 3);
+}
+
+/* Functions of very many modules that are not there. */
+static void call_many_modules(FILE *out)
+{
+    enum { CALLS = 3000 };
     for (int i = 0; i < CALLS; i++)
         fprintf(out, "import module%d\nvalue%d = module%d.get_config(%d)\n", i, i, i,
                 i);
-    fclose(out);
-    snprintf(command, sizeof(command),
-             "%s%s simulate %s/train.py --set /cluster/instance=p4d.24xlarge "
-             ">%s/out 2>&1; rc=$?; rm -rf %s; exit $rc",
-             sanitized ? "" : "ulimit -v 400000; ", smsim ? smsim : "build/smsim", dir,
-             dir, dir);
-    const char *const argv[] = { "/bin/sh", "-c", command, NULL };
-    CU_ASSERT_EQUAL(child_run(argv, 60, &err), 3);
+}
+
+static void test_many_modules(void)
+{
+    check_program(call_many_modules, 20);
+}
+
+/* Functions of some that are not there, often, in a long text. */
+static void call_in_rounds(FILE *out)
+{
+    enum { CALLS = 300, ROUNDS = 100, LINES = 18000 };
+    fprintf(out, "rounds = list(range(%d))\nfor i in rounds:\n", ROUNDS);
+    for (int i = 0; i < CALLS; i++)
+        fprintf(out, "    value%d = module%d.compute(i)\n", i, i);
+    for (int i = 0; i < LINES; i++)
+        fprintf(out, "# a line of a long text, which is nothing but that\n");
+}
+
+static void test_calls_in_rounds(void)
+{
+    check_program(call_in_rounds, 3);
 }
 
 void test_bounded_register(void)
@@ -211,4 +238,5 @@ void test_bounded_register(void)
     CU_add_test(suite, "large documents", test_documents);
     CU_add_test(suite, "a full allocator", test_full_allocator);
     CU_add_test(suite, "a program of many modules", test_many_modules);
+    CU_add_test(suite, "calls in rounds", test_calls_in_rounds);
 }

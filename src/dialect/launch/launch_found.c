@@ -28,7 +28,8 @@ void launch_release_found(struct launch *l)
         HASH_CLEAR(hh, l->finds->map);
 }
 
-static struct kept *add(struct launch_finds *finds, struct arena *arena, const char *key)
+static struct kept *add(struct launch_finds *finds, struct arena *arena,
+                        const char *key)
 {
     struct kept *k = ARENA_NEW(arena, struct kept);
     k->key = arena_strdup(arena, key);

@@ -7,7 +7,7 @@
 #include "dialect/launch/launch.h"
 
 struct launch_found {
-    bool known; /* what follows is: the file need not be looked for */
+    bool known;              /* what follows is: the file need not be looked for */
     const char *path, *text; /* NULL: there is none */
     struct arena *arena;     /* in which both are to be */
 };
