@@ -27,7 +27,10 @@ void python_spend(const struct python_modules *m, const char *text)
 
 bool python_parses(const char *text)
 {
-    return strstr(text, "add_argument(") != NULL;
+    static const char *const parts[] = { "add_argument(", "ArgumentParser", "TrlParser",
+                                         "parse_args_into_dataclasses(", "tyro.cli(",
+                                         NULL };
+    return names_within(parts, text);
 }
 
 /* Modules that parse the command line are given it as the text is. */

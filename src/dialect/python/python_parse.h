@@ -505,7 +505,7 @@ struct value *python_imported_load(struct python_parser *r, const char *function
 
 /* Whether a module's text makes what a training is of. */
 bool python_makes(const char *text);
-/* Whether it adds arguments of the command. */
+/* Whether it parses the command: its own arguments, or fields of classes. */
 bool python_parses(const char *text);
 /* Takes a module's text, which is read, of what may be read in all. */
 void python_spend(const struct python_modules *m, const char *text);
