@@ -30,7 +30,8 @@ void validation_worker_free(struct job_worker *w);
  * "ranks", "tokens" of each, "hidden", "topk", "experts", "sms" and maybe "software"
  * (topologies/transfers), and gives {"dispatch_s", "combine_s"}. "experts": "software",
  * "format", tokens, hidden, ffn, experts, experts_per_token, tensor, expert_parallel,
- * exponent, gated, by topologies/experts. */
+ * exponent, gated, by topologies/experts. A "software" of which nothing was measured in
+ * that format on the GPU is refused: other releases are not taken for it. */
 json_t *validation_job_run(struct job_worker *w, enum mapping_kind kind, json_t *tree,
                            struct err *err);
 

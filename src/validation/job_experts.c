@@ -1,6 +1,7 @@
 #include "validation/job_experts.h"
 
 #include "cost/experts.h"
+#include "validation/job_release.h"
 
 #include <string.h>
 
@@ -66,6 +67,20 @@ static struct experts_shape shape_of(const struct job *j, bool gated)
                                     .load = expert_load_of(&routing) };
 }
 
+/* Whether experts of the software were measured in the format. */
+static int check_software(const struct job *j, const struct experts_kernels *all,
+                          const char *gpu, struct err *err)
+{
+    struct job_releases r;
+    char what[80];
+    job_releases_start(&r, j->software);
+    for (int64_t i = 0; i < all->n; i++)
+        if (strcmp(all->v[i].format->name, j->format) == 0)
+            job_releases_add(&r, all->v[i].software);
+    snprintf(what, sizeof(what), "%.40s experts", j->format);
+    return job_releases_end(&r, what, gpu, err);
+}
+
 json_t *job_experts_run(struct cfg_loader *hardware, struct cfg where, struct cfg root,
                         struct err *err)
 {
@@ -85,6 +100,8 @@ json_t *job_experts_run(struct cfg_loader *hardware, struct cfg where, struct cf
         err_set(err, "no %s experts of %s were measured", j.format, gpu->name);
         return NULL;
     }
+    if (check_software(&j, all, gpu->name, err))
+        return NULL;
     const struct experts_shape shape = shape_of(&j, gated);
     return json_pack("{s:f}", "time_s", experts_s(gpu, k, &shape));
 }

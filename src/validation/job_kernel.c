@@ -9,8 +9,10 @@
 #include "hardware/gpu_rule.h"
 #include "hardware/instance.h"
 #include "validation/job_experts.h"
+#include "validation/job_release.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 struct kernel_files {
     struct cfg_loader *hardware;
@@ -64,6 +66,40 @@ static const struct cfg_field kernel_fields[] = {
     CFG_END,
 };
 
+/* Whether products of the software were measured in the format. */
+static int check_product(const struct kernel *k, const struct products *all,
+                         const char *gpu, struct err *err)
+{
+    struct job_releases r;
+    char what[80];
+    job_releases_start(&r, k->software);
+    for (int64_t i = 0; i < all->n; i++)
+        if (strcmp(all->v[i].format->name, k->format) == 0)
+            job_releases_add(&r, all->v[i].software);
+    snprintf(what, sizeof(what), "%.40s products", k->format);
+    return job_releases_end(&r, what, gpu, err);
+}
+
+static int check_attention(const struct kernel *k, const struct attentions *all,
+                           const char *gpu, struct err *err)
+{
+    struct job_releases r;
+    job_releases_start(&r, k->software);
+    for (int64_t i = 0; i < all->n; i++)
+        job_releases_add(&r, all->v[i].software);
+    return job_releases_end(&r, "attention kernels", gpu, err);
+}
+
+static int check_transfer(const struct kernel *k, const struct transfers *all,
+                          const char *gpu, struct err *err)
+{
+    struct job_releases r;
+    job_releases_start(&r, k->software);
+    for (int64_t i = 0; i < all->n; i++)
+        job_releases_add(&r, all->v[i].software);
+    return job_releases_end(&r, "transfers", gpu, err);
+}
+
 /* A product as a software's release runs it, with quantization and host as it measures
  * them. */
 static json_t *run_product(const struct kernel_files *w, const struct kernel *k,
@@ -89,6 +125,8 @@ static json_t *run_product(const struct kernel_files *w, const struct kernel *k,
         err_set(err, "no %s products of %s were measured", k->format, gpu->name);
         return NULL;
     }
+    if (check_product(k, all, gpu->name, err))
+        return NULL;
     return json_pack("{s:f}", "time_s", product_s(gpu, p, k->m, k->n, k->k, k->loop));
 }
 
@@ -107,6 +145,8 @@ static json_t *run_attention(const struct kernel_files *w, const struct kernel *
                      "causal: \"paged\" and \"loop\" are not for it");
         return NULL;
     }
+    if (check_attention(k, all, gpu->name, err))
+        return NULL;
     if (k->kv_heads && k->heads % k->kv_heads) {
         err_set(err, "%" PRId64 " kv_heads do not divide %" PRId64 " heads",
                 k->kv_heads, k->heads);
@@ -139,6 +179,8 @@ static json_t *run_transfer(const struct kernel_files *w, const struct kernel *k
                      "which are at least topk and a multiple of ranks");
         return NULL;
     }
+    if (check_transfer(k, all, gpu->name, err))
+        return NULL;
     const struct transfer *to = transfers_find(all, k->software, TRANSFER_DISPATCH);
     const struct transfer *back = transfers_find(all, k->software, TRANSFER_COMBINE);
     if (!to || !back) {

@@ -27,9 +27,11 @@ void python_spend(const struct python_modules *m, const char *text)
 
 bool python_parses(const char *text)
 {
-    static const char *const parts[] = { "add_argument(", "ArgumentParser", "TrlParser",
-                                         "parse_args_into_dataclasses(", "tyro.cli(",
-                                         NULL };
+    static const char *const parts[] = {
+        "add_argument(", "ArgumentParser",
+        "TrlParser",     "parse_args_into_dataclasses(",
+        "tyro.cli(",     NULL
+    };
     return names_within(parts, text);
 }
 
