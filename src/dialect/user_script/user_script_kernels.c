@@ -165,7 +165,7 @@ void user_script_put_kernels(struct user_script *g, struct arena *arena)
 /* What is named -------------------------------------------------------------------- */
 
 /* Which calls of a name count. */
-enum counts { ALL, ON /* given True */, IN_LOOPS };
+enum counts { ALL, ON /* given True */, IN_LOOPS, OF_ANOTHER /* than "default" */ };
 
 static const struct named {
     const char *function;
@@ -181,11 +181,19 @@ static const struct named {
     { "*set_per_process_memory_fraction", ALL, "a part of the GPU's memory is left" },
     { "*cuda.empty_cache", IN_LOOPS,
       "the allocator gives its cache back and takes it anew" },
+    { "*model*.parallelize", ALL,
+      "one process runs the layers on one GPU after another" },
+    { "*model*.set_adapter", OF_ANOTHER,
+      "the adapters that were read first are taken to be trained" },
 };
 
 static bool counts(const struct python_call *c, enum counts how)
 {
-    const struct value *v = user_script_given(c, "mode", "0");
+    const struct value *v = user_script_given(c, "mode", "0"),
+                       *adapter = user_script_given(c, "adapter_name", "0");
+    if (how == OF_ANOTHER)
+        return !adapter || adapter->kind != VALUE_STRING ||
+               strcmp(adapter->text, "default") != 0;
     return how == ALL || (how == ON && v && launch_true(v)) ||
            (how == IN_LOOPS && c->loops > 0);
 }
