@@ -9,6 +9,7 @@
 #include "dialect/trainer/trainer.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct value_item *option(const struct value *v, const char *key)
@@ -143,7 +144,34 @@ static const struct chat_step {
     { "step1_supervised_finetuning", "data-split", "causal-lm" },
 };
 
-/* The step that the folder names, else the first whose option is there; NULL. */
+/* The one step that has data, by "--data_split 0,0,1", from 1; 0: several, or not known
+ * (dschat/utils/data/data_utils.py, get_raw_dataset_split_index). */
+static int only_step(const struct value *options)
+{
+    const struct value_item *it = option(options, "data-split");
+    const char *s = it && it->value->kind == VALUE_STRING ? it->value->text : "";
+    int only = 0;
+    for (int i = 1; i <= 3 && *s; i++) {
+        char *end;
+        double share = strtod(s, &end);
+        if (end == s || (*end && *end != ',') || (share > 0 && only))
+            return 0;
+        only = share > 0 ? i : only;
+        s = end + (*end == ',');
+    }
+    return only;
+}
+
+static const struct chat_step *step_by(const char *folder)
+{
+    const struct chat_step *s = steps;
+    while (strcmp(s->folder, folder) != 0)
+        s++;
+    return s;
+}
+
+/* The step that the folder names, else the first whose option is there; NULL. Of data for
+ * one alone it is that one. */
 static const struct chat_step *step_of(const struct launch_context *t,
                                        const char *program, const struct value *options,
                                        bool *named)
@@ -154,10 +182,13 @@ static const struct chat_step *step_of(const struct launch_context *t,
         if (strstr(t->l->file, s->folder) || strstr(program, s->folder))
             return s;
     *named = false;
-    for (const struct chat_step *s = steps; s < end; s++)
-        if (option(options, s->option))
-            return s;
-    return NULL;
+    const struct chat_step *found = NULL;
+    for (const struct chat_step *s = steps; !found && s < end; s++)
+        found = option(options, s->option) ? s : NULL;
+    int only = only_step(options);
+    if (!found || strcmp(found->option, "data-split") != 0 || only < 2)
+        return found;
+    return step_by(only == 2 ? "step2_reward_model" : "step3_rlhf");
 }
 
 void trainer_take_chat_step(struct launch_context *t, const struct launch_command *c,
@@ -184,7 +215,8 @@ void trainer_take_chat_step(struct launch_context *t, const struct launch_comman
         launch_note(t->l, line, DIAG_ASSUMED,
                     "%.60s is taken to be DeepSpeed-Chat's %s, by --%s (give --set "
                     "/training/task=... for another)",
-                    launch_last_part(program), s->folder, s->option);
+                    launch_last_part(program), s->folder,
+                    option(options, s->option) ? s->option : "data-split");
 }
 
 void trainer_take_chat(struct launch_context *t, const struct launch_command *c,
