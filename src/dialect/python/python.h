@@ -75,6 +75,7 @@ struct python_call {
     int32_t loops; /* around it */
     const struct python_around *around; /* the functions that it is in; NULL: none */
     const char *within;                 /* the innermost; NULL: none */
+    bool uncalled; /* that is a function which nothing of the text is seen to call */
     struct value *arguments;    /* a dictionary; positional ones by "0", "1", ... */
     const struct value *result; /* what it gave, by which other calls are given it */
     const struct value *of;     /* of a method: what it is called on; NULL: not known */

@@ -314,6 +314,12 @@ static const char *within_of(const struct python_parser *r)
     return r->around ? r->around->name : NULL;
 }
 
+/* Whether the function that is read is one of those that nothing called. */
+static bool is_uncalled(const struct python_parser *r)
+{
+    return r->rest && r->around && !r->around->outer;
+}
+
 int64_t python_record(struct python_parser *r, const char *function, int64_t line,
                       const char *target, struct value *arguments)
 {
@@ -331,6 +337,7 @@ int64_t python_record(struct python_parser *r, const char *function, int64_t lin
                                                    .loops = r->loops,
                                                    .around = r->around,
                                                    .within = within_of(r),
+                                                   .uncalled = is_uncalled(r),
                                                    .arguments = arguments }));
     return r->p->calls.n - 1;
 }

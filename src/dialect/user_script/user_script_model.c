@@ -246,24 +246,38 @@ static bool makes_other(const struct user_script *g, const struct python_call *c
     return id ? differs(own, id) : !within && user_script_builds(other);
 }
 
+/* Two functions that each give back a model, and which of them is called is not seen: they
+ * are chosen by name, of a dictionary or globals(). */
+static bool is_of_registry(const struct user_script *g, const struct python_call *c,
+                           const struct value *own, const struct python_call *other)
+{
+    if (!c->uncalled || !other->uncalled || c->target || other->target ||
+        other->quoted || strcmp(c->within, other->within) == 0 ||
+        user_script_part_of(other) != SCRIPT_MODEL)
+        return false;
+    const struct value *id = identity_of(g, other);
+    return (id && differs(own, id)) || strcmp(c->function, other->function) != 0;
+}
+
 void user_script_ask_models(struct launch_context *t, const struct user_script *g)
 {
     static const char at[] = "/model";
     const struct python_call *c = g->parts[SCRIPT_MODEL];
     const struct value *own = c ? identity_of(g, c) : NULL;
-    if (!own || !c->unsure || launch_is_unresolved(t, at))
+    if (!own || launch_is_unresolved(t, at))
         return;
     for (int64_t i = 0; i < g->python->calls.n; i++) {
         const struct python_call *other = &g->python->calls.v[i];
-        if (!makes_other(g, c, own, other))
+        bool chosen = is_of_registry(g, c, own, other);
+        if (!chosen && (!c->unsure || !makes_other(g, c, own, other)))
             continue;
         launch_forget(t, at);
         json_object_del(t->tree, at + 1);
-        launch_add_unresolved(
-            t, at, g->line ? g->line : c->line,
-            "line %lld makes one model and line %lld another, under conditions that "
-            "are not known",
-            (long long)other->line, (long long)c->line);
+        launch_add_unresolved(t, at, g->line ? g->line : c->line,
+                              "line %lld makes one model and line %lld another, %s",
+                              (long long)other->line, (long long)c->line,
+                              chosen ? "and which is called is not known"
+                                     : "under conditions that are not known");
         return;
     }
 }
