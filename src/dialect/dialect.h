@@ -91,6 +91,8 @@ struct dialect {
     bool (*recognises)(const struct dialect_input *in);
     /* fills the scenario; what is wrong is reported */
     void (*read)(struct launch_context *t, const struct dialect_input *in);
+    /* after `read` of whatever dialect: what a library does by default; NULL: nothing */
+    void (*assume)(struct launch_context *t);
     /* after --set: what that left open; NULL: nothing */
     void (*settle)(struct launch *l, struct cfg root);
     /* programs that train by its arguments, with a word "train" and the like after them,
@@ -135,6 +137,10 @@ struct dialect {
 
 /* The rows, which one without a name ends. */
 extern const struct dialect dialects[];
+
+/* Reads by a row, then what libraries do where nothing says it. */
+void dialect_read(const struct dialect *d, struct launch_context *t,
+                  const struct dialect_input *in);
 
 /* The row that recognises it; NULL: none does. */
 const struct dialect *dialect_of(const struct dialect_input *in);

@@ -158,7 +158,7 @@ const struct dialect dialects[] = {
     { .name = "trainer",
       .summary = "arguments of the Hugging Face Trainer",
       .sources = DIALECT_COMMAND | DIALECT_DOCUMENT, .spreads = true,
-      .recognises = trainer_recognises, .read = trainer_read, .tables = trainer_tables, .settle = trainer_settle_sharded,
+      .recognises = trainer_recognises, .read = trainer_read, .assume = trainer_take_clipping, .tables = trainer_tables, .settle = trainer_settle_sharded,
       .emit = { .name = "fsdp", .write = emit_trainer, .file = "emitted.sh",
                 .first = "#!/bin/bash\n", .comment = "# ", .stacks = "fsdp",
                 .outside = (const char *const[]) { OUTSIDE, EMIT_LAUNCHER,
@@ -275,6 +275,15 @@ void dialect_emit_names(struct name_value *out, int most)
             n++;
         }
     out[n] = (struct name_value) { NULL, 0 };
+}
+
+void dialect_read(const struct dialect *d, struct launch_context *t,
+                  const struct dialect_input *in)
+{
+    d->read(t, in);
+    for (const struct dialect *known = dialects; known->name; known++)
+        if (known->assume)
+            known->assume(t);
 }
 
 void dialect_take_left(struct launch_context *t)

@@ -351,5 +351,4 @@ void axolotl_read(struct launch_context *t, const struct dialect_input *in)
     trainer_read_arguments(t, given, &kind);
     if (accelerate)
         accelerate_settle(t, accelerate);
-    trainer_take_clipping(t);
 }

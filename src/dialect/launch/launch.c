@@ -113,7 +113,7 @@ static json_t *read_python(struct launch *l, const char *text, size_t len,
         no_calls(l, &p);
     } else {
         launch_begin(&t, l);
-        d->read(&t, &in);
+        dialect_read(d, &t, &in);
         launch_take_python_notes(l, &p);
     }
     python_release(&p);
@@ -153,7 +153,7 @@ static json_t *read_program(struct launch *l, const struct launch_script *p)
     if (d) {
         l->file = p->path;
         launch_begin(&t, l);
-        d->read(&t, &in);
+        dialect_read(d, &t, &in);
         launch_take_python_notes(l, &read);
         launch_note(l, l->line, DIAG_ASSUMED,
                     "%.80s starts it, with the options of its line %" PRId64, from,

@@ -34,6 +34,7 @@ struct launch_context {
     bool smp_precision;   /* SMP converts the model itself */
     bool converts;        /* so does what shards it: weights are in 16 bits */
     bool mixes;           /* a trainer does by its default: "bf16" of TRL's */
+    bool trainer;         /* the Hugging Face Trainer runs the steps */
     bool alone;           /* no starter is there: one process is taken */
     bool adapters;        /* next to a frozen model are what is trained (LoRA) */
     int32_t values;       /* given as JSON so far */

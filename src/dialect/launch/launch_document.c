@@ -84,7 +84,7 @@ static json_t *take_dialect(struct launch *l, const struct document *d)
         return NULL;
     }
     launch_begin(&t, l);
-    dialect->read(&t, &in);
+    dialect_read(dialect, &t, &in);
     take_notes(l, d);
     return t.tree;
 }

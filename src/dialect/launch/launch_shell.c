@@ -95,7 +95,7 @@ static void take_command(struct launch_context *t, struct launch_command *c)
     const struct dialect_input in = { .source = DIALECT_COMMAND,
                                       .root = &c->options,
                                       .command = c };
-    c->dialect->read(t, &in);
+    dialect_read(c->dialect, t, &in);
     dialect_take_left(t);
     launch_settle_ranks(t, c);
     launch_take_visible(t, c);

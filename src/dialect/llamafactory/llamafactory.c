@@ -356,5 +356,4 @@ void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
     take_type(t);
     if (accelerate)
         accelerate_settle(t, accelerate);
-    trainer_take_clipping(t);
 }

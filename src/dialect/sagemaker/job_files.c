@@ -271,6 +271,7 @@ static void read_entry(struct launch_context *t, const char *name, const char *t
     }
     e->speaks = peft_is_named(text);
     e->loads = t->n_hyper < 2 && loads_document(text);
+    e->trainer = strstr(text, "Trainer(") && strstr(text, "transformers");
     if (e->adapters)
         launch_note(t->l, line, DIAG_ASSUMED,
                     "%.80s: what it says of adapters and quantized weights is read",
@@ -293,8 +294,11 @@ void sagemaker_read_entry(struct launch_context *t, struct sagemaker_entry *e)
                     "(adapters, precision, lengths) is not known (put it next to the "
                     "file)",
                     it->value->text);
-    if (!text)
+    if (!text) {
+        e->trainer = launch_hyper(t, "per_device_train_batch_size") &&
+                     !trainer_is_loop(t, it->value->text);
         return;
+    }
     t->l->has_program = !launch_is_example(text);
     take_trainers(t, text, it->value->text, line);
     read_entry(t, it->value->text, text, line, e);

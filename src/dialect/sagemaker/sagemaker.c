@@ -160,6 +160,7 @@ static void take_hyper(struct launch_context *t)
     sagemaker_take_adapters(t, &entry);
     if (sagemaker_is_smp_script(t))
         sagemaker_take_smp_script(t);
+    t->trainer = entry.trainer && !sagemaker_is_smp_script(t);
     trainer_take(t);
     sagemaker_take_entry(t, &entry);
     bool smp = json_is_true(

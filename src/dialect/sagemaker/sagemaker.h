@@ -65,6 +65,7 @@ struct sagemaker_entry {
     const struct value *defaults, *adapters; /* NULL: it is not there; it has none */
     bool speaks;                             /* of adapters, anywhere */
     bool loads;                              /* a document that is not read */
+    bool trainer; /* the Hugging Face Trainer is what it calls */
 };
 /* A recipe of HyperPod in place of a script; whether it names one. */
 bool sagemaker_take_recipe(struct launch_context *t);

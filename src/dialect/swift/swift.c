@@ -374,5 +374,4 @@ void swift_read(struct launch_context *t, const struct dialect_input *in)
     trainer_frozen_parts(t, all, "freeze_vit", "freeze_aligner");
     trainer_read_arguments(t, all, &kind);
     take_accumulation(t, all);
-    trainer_take_clipping(t);
 }

@@ -76,12 +76,14 @@ json_t *trainer_give_bf16(const struct scenario *s)
     return converts_to(s, DTYPE_BF16);
 }
 
+/* 0 is written, too: the Trainer clips without it, but for DeepSpeed's own file. */
 json_t *trainer_give_norm(const struct scenario *s)
 {
     double norm = s->training.gradient_clipping;
     bool own = library_of(&s->parallel)->smp.sharding &&
                s->parallel.shard.strategy == SHARDING_FULL;
-    return norm > 0 && !own ? json_real(norm) : NULL;
+    bool implied = norm <= 0 && library_of(&s->parallel) == &library_deepspeed;
+    return own || implied ? NULL : json_real(norm);
 }
 
 /* DDP's buckets, in MiB (transformers/training_args.py). */

@@ -410,12 +410,17 @@ static struct value *without_dashes(struct arena *arena, const struct value *opt
     return v;
 }
 
+static const char *program_of(const struct launch_command *c)
+{
+    return c ? c->command->words[c->script].text : "";
+}
+
 /* What the options say of adapters, over what a program that is known has of its own;
  * another whose name alone speaks of them is asked for. */
 static void take_adapters(struct launch_context *t, const struct launch_command *c)
 {
     enum { MOST = 100 };
-    const char *name = c ? c->command->words[c->script].text : "";
+    const char *name = program_of(c);
     struct cfg usual = c ? launch_entry_of(t, name).arguments : (struct cfg) { 0 };
     struct value *own = cfg_present(usual) ? value_of_json(usual, MOST, "") : NULL;
     int n = t->n_hyper;
@@ -448,6 +453,7 @@ void trainer_read(struct launch_context *t, const struct dialect_input *in)
         trainer_take_chat(t, in->command, options);
     if (!chat)
         take_adapters(t, in->command);
+    t->trainer = !chat && !trainer_is_loop(t, program_of(in->command));
     trainer_take(t);
     if (accelerate)
         accelerate_settle(t, accelerate);

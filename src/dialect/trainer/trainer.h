@@ -183,8 +183,11 @@ struct trainer_default {
 void trainer_default(struct launch_context *t, const char *pointer, json_t *value,
                      const char *from);
 void trainer_take_defaults(struct launch_context *t, const struct trainer_default *d);
-/* max_grad_norm's default, where DeepSpeed's configuration does not decide alone. */
+/* max_grad_norm's default, of what the Trainer trains: after all else is read. */
 void trainer_take_clipping(struct launch_context *t);
+/* Whether a program's name, or a hyperparameter, is of those that have a loop of their own
+ * (accelerate's run_clm_no_trainer.py). */
+bool trainer_is_loop(const struct launch_context *t, const char *program);
 
 /* A framework whose arguments are the Trainer's and its own. */
 struct trainer_kind {
@@ -193,7 +196,7 @@ struct trainer_kind {
     const struct dialect_table *tables;     /* all its rows */
     const char *packing;          /* what fills sequences; NULL: nobody asks */
     const struct peft_kind *peft; /* how it asks for adapters; NULL: as scripts do */
-    bool loop; /* of the text's own: the Trainer's defaults are none of it */
+    bool loop; /* of its own: the Trainer's defaults are none of it */
 };
 void trainer_read_arguments(struct launch_context *t, const struct value *dict,
                             const struct trainer_kind *kind);

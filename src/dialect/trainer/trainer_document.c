@@ -168,15 +168,38 @@ void trainer_take_defaults(struct launch_context *t, const struct trainer_defaul
     }
 }
 
-/* transformers/training_args.py; DeepSpeed clips by gradient_clipping of its own file
- * (transformers/integrations/deepspeed.py fills in "auto" alone). */
-void trainer_take_clipping(struct launch_context *t)
+/* Whether another owns clipping: DeepSpeed has gradient_clipping of its own file
+ * (transformers/integrations/deepspeed.py fills in "auto" alone), SMP's sharded data
+ * parallelism its sdp_gradient_clipping. */
+static bool clips_itself(const struct launch_context *t)
 {
+    static const char smp[] = "/distribution/smdistributed/modelparallel/parameters/"
+                              "sharded_data_parallel_degree";
     const char *library =
         json_string_value(pointer_get(t->tree, "/parallelism/library"));
-    if (!library || strcmp(library, "deepspeed") != 0)
+    return json_integer_value(pointer_get(t->tree, smp)) > 1 ||
+           (library && strcmp(library, "deepspeed") == 0);
+}
+
+/* transformers/training_args.py; None is none, as 0 is (trainer.py). */
+void trainer_take_clipping(struct launch_context *t)
+{
+    const struct value_item *norm = launch_hyper(t, "max_grad_norm");
+    bool off = norm && norm->value->kind == VALUE_NONE;
+    launch_hear(t, off ? norm : NULL);
+    if (t->trainer && !off && !clips_itself(t))
         launch_assume(t, "/training/gradient_clipping", json_real(1),
                       "max_grad_norm's default");
+}
+
+bool trainer_is_loop(const struct launch_context *t, const char *program)
+{
+    static const char *const marks[] = { "max_train_steps", "num_warmup_steps",
+                                         "checkpointing_steps", "with_tracking" };
+    bool own = strstr(program, "no_trainer") != NULL;
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        own |= launch_hyper(t, marks[i]) != NULL;
+    return own;
 }
 
 /* transformers/training_args.py (4.57) */
@@ -201,6 +224,7 @@ void trainer_read_arguments(struct launch_context *t, const struct value *dict,
                             const struct trainer_kind *kind)
 {
     t->hyper[t->n_hyper++] = dict;
+    t->trainer = !kind->loop;
     peft_take(t, kind->peft);
     if (kind->own) {
         launch_take_rows(t, kind->own, NULL);
@@ -234,6 +258,7 @@ void trainer_read_document(struct launch_context *t, const struct dialect_input 
     t->l->what = "the file";
     t->l->line = 1;
     trainer_read_arguments(t, in->root, &kind);
+    t->trainer = !trainer_is_loop(t, "");
     peft_ask_base(t, 1);
 }
 

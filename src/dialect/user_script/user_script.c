@@ -443,6 +443,8 @@ void user_script_take(struct launch_context *t, struct user_script *g)
         take_trl(t, g);
     else
         trainer_read_arguments(t, g->words, &kind);
+    t->trainer &= !user_script_own_trainer(g) &&
+                  (g->parts[SCRIPT_TRAINER] || !g->parts[SCRIPT_BACKWARD]);
     user_script_ask_models(t, g);
     user_script_ask_batch(t, g);
     user_script_note_loader(t, g);

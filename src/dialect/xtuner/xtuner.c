@@ -258,7 +258,8 @@ static void read_configuration(struct gathered *g, const struct launch_command *
                                               .defaults = defaults,
                                               .tables = xtuner_tables,
                                               .packing = "pack_to_max_length",
-                                              .peft = &adapters };
+                                              .peft = &adapters,
+                                              .loop = true };
     struct launch_context *t = g->t;
     const char *type = type_of(g->python, "model", NULL), *why = word_of(refused, type),
                *method = word_of(methods, type);
