@@ -55,7 +55,8 @@ static const struct program_case calls[] = {
       "        model_init_kwargs={'torch_dtype': dtype}, **options))\n",
       "{\"cluster\":{},\"model\":\"Qwen/"
       "Qwen2.5-7B\",\"training\":{\"activation_checkpointing\":\"full\",\"gradient_"
-      "accumulation_steps\":4,\"master_weights\":false,\"micro_batch_size\":2,"
+      "accumulation_steps\":4,\"gradient_clipping\":1.0,\"master_weights\":false,"
+      "\"micro_batch_size\":2,"
       "\"precision\":\"bf16\",\"sequence_length\":4096}}",
       "learning_rate" },
     /* of two trainers the last */
@@ -65,7 +66,8 @@ static const struct program_case calls[] = {
               "second = AutoModelForCausalLM.from_pretrained('gpt2-xl')\n"
               "Trainer(model=second, args=b).train()\n"
               "Trainer(model=first, args=a).train()\n",
-      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_size\":4,"
+      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"gradient_clipping\":1.0,"
+      "\"micro_batch_size\":4,"
       "\"task\":\"causal-lm\"}}",
       "the last of 2 trainers" },
     /* adapters and 4-bit weights, by what the trainer and the model are given */
@@ -84,7 +86,8 @@ static const struct program_case calls[] = {
       "           max_seq_length=2048).train()\n",
       "{\"cluster\":{},\"model\":\"mistralai/"
       "Mistral-7B-v0.1\",\"training\":{\"activation_"
-      "checkpointing\":\"full\",\"lora\":{\"alpha\":32.0,\"base\":\"nf4\",\"double_"
+      "checkpointing\":\"full\",\"gradient_clipping\":1.0,\"lora\":{\"alpha\":32.0,"
+      "\"base\":\"nf4\",\"double_"
       "quantization\":true,\"dropout\":0.1,\"rank\":8,\"target_"
       "modules\":["
       "\"q_proj\",\"v_proj\"]},\"micro_batch_size\":4,\"precision\":\"amp_fp16\","
@@ -96,7 +99,8 @@ static const struct program_case calls[] = {
               "script, args = parser.parse_args_and_config()\n"
               "model = AutoModelForCausalLM.from_pretrained(script.model)\n"
               "SFTTrainer(model=model, args=args).train()\n",
-      "{\"cluster\":{},\"training\":{\"activation_checkpointing\":\"full\",\"task\":"
+      "{\"cluster\":{},\"training\":{\"activation_checkpointing\":\"full\",\"gradient_"
+      "clipping\":1.0,\"task\":"
       "\"causal-lm\"}}",
       "the command of the script gives it" },
     /* what no row reads is named; what decides about the states is asked for */
@@ -104,28 +108,32 @@ static const struct program_case calls[] = {
               "    device_map='auto')\n"
               "Trainer(model=model, args=TrainingArguments('o'),\n"
               "    per_device=1).train()\n",
-      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_size\":8,"
+      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"gradient_clipping\":1.0,"
+      "\"micro_batch_size\":8,"
       "\"task\":\"causal-lm\"}}",
       "not read, and may change time or memory: device_map" },
     { IMPORTS "from accelerate import Accelerator\n"
               "a = Accelerator(fsdp_plugin=make(), log_with='wandb')\n"
               "model = AutoModelForCausalLM.from_pretrained('gpt2')\n"
               "Trainer(model=model, args=TrainingArguments('o')).train()\n",
-      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_size\":8,"
+      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"gradient_clipping\":1.0,"
+      "\"micro_batch_size\":8,"
       "\"task\":\"causal-lm\"}}",
       "fsdp_plugin of Accelerator(...) decides" },
     /* what trains on answers is refused, what compares is a task */
     { IMPORTS "from trl import GRPOConfig, GRPOTrainer\n"
               "GRPOTrainer(model='gpt2', args=GRPOConfig(output_dir='o')).train()\n",
       "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"activation_checkpointing\":"
-      "\"full\",\"micro_batch_size\":8,\"precision\":\"amp_bf16\",\"sequence_length\":"
+      "\"full\",\"gradient_clipping\":1.0,\"micro_batch_size\":8,\"precision\":\"amp_"
+      "bf16\",\"sequence_length\":"
       "1024}}",
       "GRPO is not simulated" },
     { IMPORTS "from trl import DPOConfig, DPOTrainer\n"
               "model = AutoModelForCausalLM.from_pretrained('gpt2')\n"
               "DPOTrainer(model, args=DPOConfig(max_length=512), "
               "max_seq_length=4096).train()\n",
-      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_size\":8,"
+      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"gradient_clipping\":1.0,"
+      "\"micro_batch_size\":8,"
       "\"sequence_length\":512,\"task\":\"dpo\"}}",
       NULL },
 };
@@ -156,7 +164,8 @@ static const struct program_case lengths[] = {
     { "def f(x):\n    tokenizer(text_target=x['s'], max_length=64)\n"
       "    return tokenizer(x['t'], max_length=512)\n" TRAINED,
       "{\"cluster\":{},\"model\":\"gpt2-xl\",\"training\":{\"decoder_length\":64,"
-      "\"micro_batch_size\":2,\"sequence_length\":512,\"task\":\"causal-lm\"}}",
+      "\"gradient_clipping\":1.0,\"micro_batch_size\":2,\"sequence_length\":512,"
+      "\"task\":\"causal-lm\"}}",
       NULL },
 };
 
@@ -437,7 +446,8 @@ static const struct program_case jobs[] = {
                                                                           "arameter([8,"
                                                                           " 16])})\n",
       "{\"cluster\":{\"count\":2,\"instance\":\"ml.p4d.24xlarge\"},\"model\":\"gpt2\","
-      "\"software\":{\"pytorch\":\"2.1\"},\"training\":{\"sequence_length\":512,"
+      "\"software\":{\"pytorch\":\"2.1\"},\"training\":{\"gradient_clipping\":1.0,"
+      "\"sequence_length\":512,"
       "\"task\":\"causal-lm\"}}",
       "the tuner of line 6 varies it" },
     /* a document that is not there decides what the script's defaults do not */
@@ -445,7 +455,8 @@ static const struct program_case jobs[] = {
       "{\"cluster\":{\"count\":2,\"instance\":\"ml.p4d.24xlarge\"},"
       "\"software\":{\"pytorch\":\"2.1\"},\"training\":{\"attention\":\"flash_"
       "attention_2\","
-      "\"gradient_accumulation_steps\":4,\"optimizer\":\"adafactor\",\"task\":\"causal-"
+      "\"gradient_accumulation_steps\":4,\"gradient_clipping\":1.0,\"optimizer\":"
+      "\"adafactor\",\"task\":\"causal-"
       "lm\"}}",
       "the document that a hyperparameter names gives it" },
     /* recipes of HyperPod's, with what goes over them */
@@ -552,7 +563,8 @@ static const struct program_case jobs[] = {
       "{\"cluster\":{\"count\":2},\"model\":\"gpt2\",\"software\":{\"pytorch\":\"2.1\"}"
       ","
       "\"training\":{\"activation_checkpointing\":\"full\","
-      "\"gradient_accumulation_steps\":2,\"micro_batch_size\":8,\"sequence_length\":"
+      "\"gradient_accumulation_steps\":2,\"gradient_clipping\":1.0,\"micro_batch_"
+      "size\":8,\"sequence_length\":"
       "1024,\"task\":\"causal-lm\"}}",
       "Kind is a parameter of the pipeline, which its start gives" },
 };

@@ -239,7 +239,8 @@ static const struct reading chat[] = {
 static const struct reading programs[] = {
     { "nodes.sh", NODES,
       "{\"cluster\":{\"count\":4,\"gpus_per_instance\":8},\"model\":\"gpt2\","
-      "\"training\":{\"micro_batch_size\":16,\"sequence_length\":512,\"task\":"
+      "\"training\":{\"gradient_clipping\":1.0,\"micro_batch_size\":16,\"sequence_"
+      "length\":512,\"task\":"
       "\"causal-lm\"}}",
       NULL },
     { "own.sh",
@@ -247,14 +248,16 @@ static const struct reading programs[] = {
       "--per_device_train_batch_size 1 --block_size 1024 --seq_parallel_size 4 "
       "--bf16\n",
       "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2\","
-      "\"parallelism\":{\"context\":4},\"training\":{\"micro_batch_size\":1,"
+      "\"parallelism\":{\"context\":4},\"training\":{\"gradient_clipping\":1.0,\"micro_"
+      "batch_size\":1,"
       "\"precision\":\"amp_bf16\",\"sequence_length\":1024,\"task\":\"causal-lm\"}}",
       NULL },
     { "a.sh",
       "torchrun --nproc_per_node 8 train.py --model_path gpt2 --ref-model gpt2 "
       "--max_length 512 --per_device_train_batch_size 1\n",
       "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2\","
-      "\"training\":{\"micro_batch_size\":1,\"sequence_length\":512}}",
+      "\"training\":{\"gradient_clipping\":1.0,\"micro_batch_size\":1,\"sequence_"
+      "length\":512}}",
       "ref-model: training on answers that are generated or compared" },
     { "nodes.sh", "$LAUNCHER --model_name_or_path gpt2 --bf16\n", "",
       "what this command starts is not known: $LAUNCHER is not set in the script" },
@@ -293,7 +296,8 @@ static const struct reading programs[] = {
       "EOF\npython mine.py --model_name_or_path gpt2-xl --bf16 "
       "--per_device_train_batch_size 3 --block_size 512\n",
       "{\"cluster\":{\"count\":1,\"gpus_per_instance\":1},\"model\":\"gpt2-xl\","
-      "\"training\":{\"lora\":{\"alpha\":16.0,\"base\":\"nf4\",\"dropout\":0.0,"
+      "\"training\":{\"gradient_clipping\":1.0,\"lora\":{\"alpha\":16.0,\"base\":"
+      "\"nf4\",\"dropout\":0.0,"
       "\"rank\":"
       "32,\"target_modules\":[\"c_attn\"]},\"micro_batch_size\":3,\"precision\":"
       "\"amp_bf16\",\"sequence_length\":512,\"task\":\"causal-lm\"}}",
@@ -446,13 +450,15 @@ static const struct reading documents[] = {
     { "own.sh",
       "my-cli sft --model_name_or_path gpt2 --per_device_train_batch_size 2 "
       "--model_max_length 512 --bf16 True\n",
-      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_size\":2,"
+      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"gradient_clipping\":1.0,"
+      "\"micro_batch_size\":2,"
       "\"precision\":\"amp_bf16\",\"sequence_length\":512,\"task\":\"causal-lm\"}}",
       "my-cli: whether it starts a process for each GPU is not known" },
     { "own.sh",
       "my-cli dpo --model_name_or_path gpt2 --per_device_train_batch_size 2 "
       "--model_max_length 512\n",
-      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_size\":2,"
+      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"gradient_clipping\":1.0,"
+      "\"micro_batch_size\":2,"
       "\"sequence_length\":512,\"task\":\"dpo\"}}",
       NULL },
     /* preferences: a loss that is a method of its own, a second model next to adapters,

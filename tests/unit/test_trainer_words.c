@@ -222,7 +222,8 @@ static void test_degrees(void)
           { IMPORTS
             "model = AutoModelForCausalLM.from_pretrained('gpt2', tp_plan='auto')\n"
             "Trainer(model, TrainingArguments('o'))\n",
-            "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_siz"
+            "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"gradient_clipping\":1."
+            "0,\"micro_batch_siz"
             "e\":8,\"task\":\"causal-lm\"}}",
             "tp_plan: the model is divided over all processes" } },
         /* InternVL's adapters, next to what it freezes by name */
