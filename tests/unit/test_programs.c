@@ -144,9 +144,9 @@ static const struct program_case calls[] = {
     IMPORTS "model = AutoModelForCausalLM.from_pretrained('gpt2-xl')\n"      \
             "args = TrainingArguments('o', per_device_train_batch_size=2)\n" \
             "Trainer(model, args, train_dataset=data).train()\n"
-#define LENGTH(n)                                                                   \
-    "{\"cluster\":{},\"model\":\"gpt2-xl\",\"training\":{\"micro_batch_size\":2," n \
-    "\"task\":\"causal-lm\"}}"
+#define LENGTH(n)                                                                    \
+    "{\"cluster\":{},\"model\":\"gpt2-xl\",\"training\":{\"gradient_clipping\":1.0," \
+    "\"micro_batch_size\":2," n "\"task\":\"causal-lm\"}}"
 
 static const struct program_case lengths[] = {
     { "def f(x):\n    return tokenizer(x['t'], padding='max_length', "
@@ -290,20 +290,23 @@ static const struct written {
     CLUSTER(",\"gpus_per_instance\":8")                                              \
     "\"model\":\"mistralai/Mistral-7B-v0.1\",\"parallelism\":{\"library\":\"fsdp\"," \
     "\"sharding\":{\"strategy\":\"full\"}},\"training\":{" first                     \
-    "\"gradient_accumulation_steps\":" steps ",\"micro_batch_size\":2,"              \
+    "\"gradient_accumulation_steps\":" steps                                         \
+    ",\"gradient_clipping\":1.0,\"micro_batch_size\":2,"                             \
     "\"precision\":\"bf16\",\"sequence_length\":" length rest
 
 /* scripts/train.py on two nodes with a batch of 16 */
 #define BATCH_16                                                                 \
     CLUSTER(",\"gpus_per_instance\":8")                                          \
     "\"model\":\"gpt2-xl\",\"training\":{\"activation_checkpointing\":\"full\"," \
-    "\"gradient_accumulation_steps\":2,\"micro_batch_size\":8,\"precision\":"    \
+    "\"gradient_accumulation_steps\":2,\"gradient_clipping\":1.0,\"micro_batch_" \
+    "size\":8,\"precision\":"                                                    \
     "\"amp_bf16\",\"sequence_length\":2048,\"task\":\"causal-lm\"}}"
 
 /* quant.py, whose model is given what no call is known to give */
 #define LOOSE(lora)                                                               \
     CLUSTER(",\"gpus_per_instance\":8")                                           \
-    "\"model\":\"meta-llama/Llama-3.1-8B\",\"training\":{" lora                   \
+    "\"model\":\"meta-llama/"                                                     \
+    "Llama-3.1-8B\",\"training\":{\"gradient_clipping\":1.0," lora                \
     "\"micro_batch_size\":2,\"precision\":\"amp_bf16\",\"sequence_length\":1024," \
     "\"task\":\"causal-lm\"}}"
 #define QUANT(options)                                             \
@@ -322,21 +325,24 @@ static const struct program_case started[] = {
     { "accelerate launch --config_file fsdp.yaml sft.py --max_seq_length 4096 \\\n"
       "    --model_name mistralai/Mistral-7B-v0.1 --per_device_train_batch_size 2\n",
       SFT("\"attention\":\"flash_attention_2\",\"gradient_accumulation_steps\":4,"
-          "\"micro_batch_size\":2,\"optimizer\":\"adafactor\",\"sequence_length\":"
+          "\"gradient_clipping\":1.0,\"micro_batch_size\":2,\"optimizer\":"
+          "\"adafactor\",\"sequence_length\":"
           "4096,"),
       "optim (12)" },
     /* names that argparse completes */
     { "accelerate launch --config_file fsdp.yaml sft.py --max_seq_len 2048 \\\n"
       "    --model_name mistralai/Mistral-7B-v0.1 --per_device_train_batch_size 2\n",
       SFT("\"attention\":\"flash_attention_2\",\"gradient_accumulation_steps\":4,"
-          "\"micro_batch_size\":2,\"optimizer\":\"adafactor\",\"sequence_length\":"
+          "\"gradient_clipping\":1.0,\"micro_batch_size\":2,\"optimizer\":"
+          "\"adafactor\",\"sequence_length\":"
           "2048,"),
       NULL },
     { "torchrun --nnodes=2 --nproc_per_node=8 scripts/train.py --batch 16 --max 2048 "
       "--acc 4\n",
       CLUSTER(",\"gpus_per_instance\":8") "\"model\":\"gpt2-xl\",\"training\":{"
                                           "\"activation_checkpointing\":\"full\","
-                                          "\"gradient_accumulation_steps\":4,\"micro_"
+                                          "\"gradient_accumulation_steps\":4,"
+                                          "\"gradient_clipping\":1.0,\"micro_"
                                           "batch_size\":8,"
                                           "\"sequence_length\":2048,"
                                           "\"task\":\"causal-lm\"}}",
@@ -345,13 +351,15 @@ static const struct program_case started[] = {
     { "accelerate launch --config_file fsdp.yaml sft.py recipe.yaml --use_flash "
       "False\n",
       SFT("\"activation_checkpointing\":\"full\",\"attention\":\"eager\","
-          "\"gradient_accumulation_steps\":4,\"micro_batch_size\":2,\"optimizer\":"
+          "\"gradient_accumulation_steps\":4,\"gradient_clipping\":1.0,\"micro_batch_"
+          "size\":2,\"optimizer\":"
           "\"adafactor\",\"precision\":\"bf16\",\"sequence_length\":1024,"),
       NULL },
     /* a program that is not there */
     { "accelerate launch --config_file fsdp.yaml run_sft.py handbook.yaml \\\n"
       "    --max_seq_length 4096\n",
-      SFT("\"micro_batch_size\":2,\"precision\":\"bf16\",\"sequence_length\":4096,"),
+      SFT("\"gradient_clipping\":1.0,\"micro_batch_size\":2,\"precision\":\"bf16\","
+          "\"sequence_length\":4096,"),
       NULL },
     /* options of one letter */
     { "cat > mine.py <<'EOF'\n"
@@ -366,7 +374,8 @@ static const struct program_case started[] = {
       "Trainer(AutoModelForCausalLM.from_pretrained('gpt2'), args).train()\n"
       "EOF\ntorchrun --nnodes 2 mine.py -b 16 -a8 -q\n",
       CLUSTER(",\"gpus_per_instance\":1") "\"model\":\"gpt2\",\"training\":{"
-                                          "\"gradient_accumulation_steps\":8,\"micro_"
+                                          "\"gradient_accumulation_steps\":8,"
+                                          "\"gradient_clipping\":1.0,\"micro_"
                                           "batch_size\":16,\"precision\":"
                                           "\"amp_bf16\",\"task\":\"causal-lm\"}}",
       NULL },
@@ -395,7 +404,8 @@ static const struct program_case started[] = {
       "args = TrainingArguments('o', per_device_train_batch_size=6)\n"
       "Trainer(AutoModelForCausalLM.from_pretrained('gpt2'), args).train()\n"
       "EOF\ntorchrun --nnodes 2 mine.py\n",
-      CLUSTER(",\"gpus_per_instance\":1") "\"model\":\"gpt2\",\"training\":{\"micro_"
+      CLUSTER(",\"gpus_per_instance\":1") "\"model\":\"gpt2\",\"training\":{\"gradient_"
+                                          "clipping\":1.0,\"micro_"
                                           "batch_size\":6,\"task\":\"causal-lm\"}}",
       NULL },
 };
@@ -420,7 +430,8 @@ static const struct program_case started[] = {
 static const struct program_case jobs[] = {
     /* the script makes something of the job's hyperparameters */
     { ESTIMATOR("entry_point='train.py', " HYPER),
-      JOB("\"gradient_accumulation_steps\":2,\"micro_batch_size\":8,"),
+      JOB("\"gradient_accumulation_steps\":2,\"gradient_clipping\":1.0,\"micro_batch_"
+          "size\":8,"),
       "decides by its own text: model_id, batch_size, max_len" },
     /* what a tuner varies is not known, whatever the estimator has */
     { ESTIMATOR(
@@ -428,7 +439,7 @@ static const struct program_case jobs[] = {
                                             "max_jobs=4, hyperparameter_ranges={\n"
                                             "    'batch-size': "
                                             "CategoricalParameter([8, 16])}).fit()\n",
-      JOB("\"gradient_accumulation_steps\":2,"),
+      JOB("\"gradient_accumulation_steps\":2,\"gradient_clipping\":1.0,"),
       "per_device_train_batch_size: the tuner of line 5 varies it" },
     { ESTIMATOR(
           "entry_point='run_clm.py', hyperparameters={\n    'model_name_or_path': "
@@ -554,7 +565,8 @@ static const struct program_case jobs[] = {
       "est = PyTorch(entry_point='train.py', framework_version='2.1',\n"
       "    instance_type=kind, instance_count=ParameterInteger('Count', 2),\n"
       "    " HYPER ")\n",
-      JOB("\"gradient_accumulation_steps\":2,\"micro_batch_size\":8,"),
+      JOB("\"gradient_accumulation_steps\":2,\"gradient_clipping\":1.0,\"micro_batch_"
+          "size\":8,"),
       "Kind, a parameter of the pipeline, is taken to be ml.p4d.24xlarge" },
     { "from sagemaker.workflow.parameters import ParameterString\n"
       "from sagemaker.pytorch import PyTorch\n"

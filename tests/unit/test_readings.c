@@ -128,7 +128,8 @@ static const struct reading accelerate[] = {
     "gpt2-xl --per_device_train_batch_size 2 --block_size 1024 --bf16 --do_train "
 #define CLM_TREE(sharding, precision)                                                  \
     "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2-"             \
-    "xl\"," sharding "\"training\":{\"micro_batch_size\":2,\"precision\":\"" precision \
+    "xl\"," sharding "\"training\":{\"gradient_clipping\":1.0,\"micro_batch_size\":2," \
+    "\"precision\":\"" precision                                                       \
     "\",\"sequence_length\":1024,\"task\":\"causal-lm\"}}"
 #define FSDP(strategy)                                                             \
     "\"parallelism\":{\"library\":\"fsdp\",\"sharding\":{\"strategy\":\"" strategy \
@@ -218,10 +219,11 @@ static const struct reading chat[] = {
     "EOF\ntorchrun --nnodes 1 --nproc_per_node 8 mine.py --model_name_or_path "     \
     "gpt2-xl --per_device_train_batch_size 2 --max_length 512 "                     \
     "--packing true "
-#define WRITTEN(lora)                                                            \
-    "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2-xl\","  \
-    "\"training\":{\"activation_checkpointing\":\"full\"," lora                  \
-    "\"micro_batch_size\":2,\"precision\":\"amp_bf16\",\"sequence_length\":512," \
+#define WRITTEN(lora)                                                              \
+    "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2-xl\","    \
+    "\"training\":{\"activation_checkpointing\":\"full\",\"gradient_clipping\":1." \
+    "0," lora                                                                      \
+    "\"micro_batch_size\":2,\"precision\":\"amp_bf16\",\"sequence_length\":512,"   \
     "\"task\":\"causal-lm\"}}"
 #define TRL_LORA(rank)                                             \
     "\"lora\":{\"alpha\":32.0,\"dropout\":0.05,\"rank\":" rank "," \
@@ -482,20 +484,21 @@ static const struct reading documents[] = {
     { "kto.yaml",
       "model_name_or_path: gpt2\nbeta: 0.1\ndesirable_weight: 1.0\nmax_length: 512\n"
       "per_device_train_batch_size: 4\nbf16: true\n",
-      PREFERENCE("\"micro_batch_size\":4," AMP
+      PREFERENCE("\"gradient_clipping\":1.0,\"micro_batch_size\":4," AMP
                  "\"sequence_length\":512,\"task\":\"kto\""),
       NULL },
     { "before.sh",
       "trl dpo --model_name_or_path gpt2 --per_device_train_batch_size 4 "
       "--max_length 512 --precompute_ref_log_probs true\n",
-      PREFERENCE("\"micro_batch_size\":4," AMP
+      PREFERENCE("\"gradient_clipping\":1.0,\"micro_batch_size\":4," AMP
                  "\"reference_model\":\"precomputed\",\"sequence_length\":512,\"task\":"
                  "\"dpo\""),
       NULL },
     { "pairs.yaml",
       "model_name_or_path: gpt2\nbeta: 0.1\nmax_length: 512\n"
       "per_device_train_batch_size: 4\nbf16: true\n",
-      PREFERENCE("\"micro_batch_size\":4," AMP "\"sequence_length\":512"),
+      PREFERENCE("\"gradient_clipping\":1.0,\"micro_batch_size\":4," AMP
+                 "\"sequence_length\":512"),
       "by dpo, kto, orpo" },
     { "off.yaml",
       "model_name_or_path: gpt2-xl\nstage: sft\nfinetuning_type: full\n"

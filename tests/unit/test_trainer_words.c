@@ -261,9 +261,10 @@ static void test_degrees(void)
 #define CLM                                                                    \
     "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2-xl \\\n" \
     "  --per_device_train_batch_size 2 --block_size 1024 --bf16 --do_train \\\n  "
-#define CLM_TREE                                                                \
-    "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2-xl\"," \
-    "\"training\":{\"micro_batch_size\":2,\"precision\":\"amp_bf16\","          \
+#define CLM_TREE                                                                    \
+    "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2-xl\","     \
+    "\"training\":{\"gradient_clipping\":1.0,\"micro_batch_size\":2,\"precision\":" \
+    "\"amp_bf16\","                                                                 \
     "\"sequence_length\":1024,\"task\":\"causal-lm\"}}"
 
 static void test_refused_words(void)

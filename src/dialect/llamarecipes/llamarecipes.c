@@ -218,6 +218,7 @@ void llamarecipes_read(struct launch_context *t, const struct dialect_input *in)
     static const struct trainer_kind kind = { .own = rows,
                                               .defaults = defaults,
                                               .tables = llamarecipes_tables,
+                                              .loop = true,
                                               .peft = &adapters };
     struct value *all = arguments(t, trainer_command_arguments(t, in->command));
     t->l->line = in->command->command->line;

@@ -225,9 +225,11 @@ static struct value *arguments(struct launch_context *t, const struct value *giv
 
 void openrlhf_read(struct launch_context *t, const struct dialect_input *in)
 {
-    static const struct trainer_kind kind = {
-        .own = rows, .defaults = defaults, .tables = openrlhf_tables, .peft = &adapters
-    };
+    static const struct trainer_kind kind = { .own = rows,
+                                              .defaults = defaults,
+                                              .tables = openrlhf_tables,
+                                              .peft = &adapters,
+                                              .loop = true };
     struct value *all = arguments(t, trainer_command_arguments(t, in->command));
     t->l->line = in->command->command->line;
     t->hyper[t->n_hyper++] = all;
