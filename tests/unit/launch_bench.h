@@ -46,7 +46,7 @@ static inline void check_program(const char *path, const char *name,
     CU_ASSERT_PTR_NOT_NULL(tree);
     CU_ASSERT_STRING_EQUAL(tree ? tree : "", c->tree);
     if (tree && strcmp(tree, c->tree) != 0)
-        fprintf(stderr, "%s\n    gives %s\n", c->text, tree);
+        fprintf(stderr, "%s\n    gives %s\n    instead %s\n", c->text, tree, c->tree);
     CU_ASSERT(!c->noted || is_said(&l, c->noted));
     if (c->noted && !is_said(&l, c->noted))
         fprintf(stderr, "%s\n    does not say %s\n", c->text, c->noted);

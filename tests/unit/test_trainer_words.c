@@ -24,12 +24,13 @@ static const struct program_case unsloth[] = {
               "model = FastLanguageModel.get_peft_model(model, r=32, lora_alpha=64,\n"
               "    finetune_attention_modules=False)\n"
               "SFTTrainer(model=model, args=SFTConfig(max_length=512)).train()\n",
-      "{\"cluster\":{},\"model\":\"unsloth/Llama-3.1-8B\",\"training\":{"
-      "\"activation_checkpointing\":\"full\",\"gradient_accumulation_steps\":2,"
-      "\"lora\":{\"alpha\":64.0,\"base\":\"nf4\",\"double_quantization\":true,"
-      "\"dropout\":0.0,\"rank\":32,\"target_modules\":[\"gate_proj\",\"up_proj\","
-      "\"down_proj\"]},\"micro_batch_size\":4,\"optimizer\":\"adam8bit\","
-      "\"precision\":\"bf16\",\"sequence_length\":4096,\"task\":\"causal-lm\"}}",
+      "{\"cluster\":{},\"model\":\"unsloth/Llama-3.1-8B\",\"training\":"
+      "{\"activation_checkpointing\":\"full\",\"gradient_accumulation_steps\":2,"
+      "\"gradient_clipping\":1.0,\"lora\":{\"alpha\":64.0,\"base\":\"nf4\","
+      "\"double_quantization\":true,\"dropout\":0.0,\"rank\":32,\"target_modules\":"
+      "[\"gate_proj\",\"up_proj\",\"down_proj\"]},\"micro_batch_size\":4,"
+      "\"optimizer\":\"adam8bit\",\"precision\":\"bf16\",\"sequence_length\":4096,"
+      "\"task\":\"causal-lm\"}}",
       "moves what is kept for recomputation to the host's memory" },
     /* 16-bit adapters, of transformers' own arguments; what the adapters are given goes
      * before what the trainer is */
@@ -41,29 +42,30 @@ static const struct program_case unsloth[] = {
       "SFTTrainer(model=model, args=TrainingArguments('o', "
       "gradient_checkpointing=True,\n"
       "    per_device_train_batch_size=2)).train()\n",
-      "{\"cluster\":{},\"model\":\"unsloth/Qwen2.5-7B\",\"training\":{"
-      "\"activation_checkpointing\":\"none\",\"lora\":{\"alpha\":16.0,\"base\":"
-      "\"bf16\",\"dropout\":0.0,\"rank\":16,\"target_modules\":[\"q_proj\","
-      "\"k_proj\",\"v_proj\",\"o_proj\",\"gate_proj\",\"up_proj\",\"down_proj\"]},"
-      "\"micro_batch_size\":2,\"precision\":\"amp_bf16\",\"sequence_length\":2048,"
-      "\"task\":\"causal-lm\"}}",
+      "{\"cluster\":{},\"model\":\"unsloth/Qwen2.5-7B\",\"training\":"
+      "{\"activation_checkpointing\":\"none\",\"gradient_clipping\":1.0,\"lora\":"
+      "{\"alpha\":16.0,\"base\":\"bf16\",\"dropout\":0.0,\"rank\":16,"
+      "\"target_modules\":[\"q_proj\",\"k_proj\",\"v_proj\",\"o_proj\",\"gate_proj\","
+      "\"up_proj\",\"down_proj\"]},\"micro_batch_size\":2,\"precision\":\"amp_bf16\","
+      "\"sequence_length\":2048,\"task\":\"causal-lm\"}}",
       "finetune_vision_layers" },
     /* all of it: bf16 without autocast */
     { UNSLOTH "model, tok = FastLanguageModel.from_pretrained('unsloth/Qwen2.5-7B',\n"
               "    full_finetuning=True, use_gradient_checkpointing=False)\n"
               "SFTTrainer(model=model, args=SFTConfig(bf16=False,\n"
               "    per_device_train_batch_size=1)).train()\n",
-      "{\"cluster\":{},\"model\":\"unsloth/Qwen2.5-7B\",\"training\":{"
-      "\"activation_checkpointing\":\"none\",\"gradient_accumulation_steps\":2,"
-      "\"master_weights\":false,\"micro_batch_size\":1,\"optimizer\":\"adam8bit\","
-      "\"precision\":\"bf16\",\"sequence_length\":2048,\"task\":\"causal-lm\"}}",
+      "{\"cluster\":{},\"model\":\"unsloth/Qwen2.5-7B\",\"training\":"
+      "{\"activation_checkpointing\":\"none\",\"gradient_accumulation_steps\":2,"
+      "\"gradient_clipping\":1.0,\"master_weights\":false,\"micro_batch_size\":1,"
+      "\"optimizer\":\"adam8bit\",\"precision\":\"bf16\",\"sequence_length\":2048,"
+      "\"task\":\"causal-lm\"}}",
       "Unsloth's own kernels" },
 };
 
 #define PLAIN_MODEL IMPORTS "model = AutoModelForCausalLM.from_pretrained('gpt2')\n"
-#define SCENARIO_OF(PRECISION)                                               \
-    "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_size\":" \
-    "4" PRECISION ",\"task\":\"causal-lm\"}}"
+#define SCENARIO_OF(PRECISION)                                                \
+    "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"gradient_clipping\":" \
+    "1.0,\"micro_batch_size\":4" PRECISION ",\"task\":\"causal-lm\"}}"
 #define TF32 ",\"precision\":\"tf32\""
 
 /* Products of fp32 are rounded where the text or an argument says so, and 16 bits are
@@ -154,8 +156,9 @@ static void test_optimizers(void)
                          "Trainer(model, TrainingArguments('o', optim='%s'))\n",
                  words[i].word);
         snprintf(has, sizeof(has),
-                 "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_"
-                 "size\":8,%s%s%s\"task\":\"causal-lm\"}}",
+                 "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{"
+                 "\"gradient_clipping\":1.0,\"micro_batch_size\":8,%s%s%s\"task\":"
+                 "\"causal-lm\"}}",
                  words[i].optimizer ? "\"optimizer\":\"" : "",
                  words[i].optimizer ? words[i].optimizer : "",
                  words[i].optimizer ? "\"," : "");
@@ -183,10 +186,11 @@ static void test_degrees(void)
             "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-7B')\n"
             "Trainer(model, TrainingArguments('o', bf16=True,\n"
             "    parallelism_config=degrees))\n",
-            "{\"cluster\":{},\"model\":\"Qwen/Qwen2.5-7B\",\"parallelism\":{\"c"
-            "ontext\":2,\"library\":\"fsdp\",\"sharding\":{\"degree\":4,\"strat"
-            "egy\":\"full\"},\"tensor\":2},\"training\":{\"micro_batch_size\":8"
-            ",\"precision\":\"bf16\",\"task\":\"causal-lm\"}}",
+            "{\"cluster\":{},\"model\":\"Qwen/Qwen2.5-7B\",\"parallelism\":"
+            "{\"context\":2,\"library\":\"fsdp\",\"sharding\":{\"degree\":4,"
+            "\"strategy\":\"full\"},\"tensor\":2},\"training\":"
+            "{\"gradient_clipping\":1.0,\"micro_batch_size\":8,\"precision\":"
+            "\"bf16\",\"task\":\"causal-lm\"}}",
             NULL } },
         /* what a script divides by the processes that it does not have yet */
         { "train.py",
@@ -195,27 +199,28 @@ static void test_degrees(void)
                     "Trainer(model, TrainingArguments('o', parallelism_config=\n"
                     "    ParallelismConfig(sp_size=4, dp_shard_size=1 // 4)))\n",
             "{\"cluster\":{},\"model\":\"gpt2\",\"parallelism\":{\"context\":4},"
-            "\"training\":{\"micro_batch_size\":8,\"task\":\"causal-lm\"}}",
+            "\"training\":{\"gradient_clipping\":1.0,\"micro_batch_size\":8,\"task\":"
+            "\"causal-lm\"}}",
             "dp_shard_size: it is no degree of at least 1" } },
         /* likewise as text, next to FSDP; the degree of older releases */
         { "train.sh",
           { "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2-xl \\\n"
             "  --per_device_train_batch_size 2 --block_size 1024 --bf16 --do_train \\\n"
             "  --fsdp full_shard --parallelism_config '{\"dp_shard_size\": 8}'\n",
-            "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt"
-            "2-xl\",\"parallelism\":{\"library\":\"fsdp\",\"sharding\":{\"degre"
-            "e\":8,\"strategy\":\"full\"}},\"training\":{\"micro_batch_size\":2"
-            ",\"precision\":\"bf16\",\"sequence_length\":1024,\"task\":\"causal"
-            "-lm\"}}",
+            "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":"
+            "\"gpt2-xl\",\"parallelism\":{\"library\":\"fsdp\",\"sharding\":"
+            "{\"degree\":8,\"strategy\":\"full\"}},\"training\":"
+            "{\"gradient_clipping\":1.0,\"micro_batch_size\":2,\"precision\":"
+            "\"bf16\",\"sequence_length\":1024,\"task\":\"causal-lm\"}}",
             NULL } },
         { "train.sh",
           { "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2-xl \\\n"
             "  --per_device_train_batch_size 2 --block_size 1024 --bf16 --do_train \\\n"
             "  --tp_size 4\n",
-            "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt"
-            "2-xl\",\"parallelism\":{\"tensor\":4},\"training\":{\"micro_batch_"
-            "size\":2,\"precision\":\"amp_bf16\",\"sequence_length\":1024,\"tas"
-            "k\":\"causal-lm\"}}",
+            "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":"
+            "\"gpt2-xl\",\"parallelism\":{\"tensor\":4},\"training\":"
+            "{\"gradient_clipping\":1.0,\"micro_batch_size\":2,\"precision\":"
+            "\"amp_bf16\",\"sequence_length\":1024,\"task\":\"causal-lm\"}}",
             NULL } },
         /* over how many processes is asked for */
         { "train.py",
@@ -232,11 +237,11 @@ static void test_degrees(void)
             "  --model_name_or_path gpt2-xl --per_device_train_batch_size 2 \\\n"
             "  --max_seq_length 1024 --grad_checkpoint True --use_llm_lora 16 \\\n"
             "  --freeze_llm True --freeze_mlp True --freeze_backbone True\n",
-            "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2-xl\","
-            "\"training\":{\"activation_checkpointing\":\"full\",\"lora\":{\"alpha\":"
-            "32.0,\"dropout\":0.05,\"rank\":16,\"target_modules\":\"all-linear\"},"
-            "\"micro_batch_size\":2,\"precision\":\"amp_bf16\",\"sequence_length\":"
-            "1024}}",
+            "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":"
+            "\"gpt2-xl\",\"training\":{\"activation_checkpointing\":\"full\","
+            "\"gradient_clipping\":1.0,\"lora\":{\"alpha\":32.0,\"dropout\":0.05,"
+            "\"rank\":16,\"target_modules\":\"all-linear\"},\"micro_batch_size\":2,"
+            "\"precision\":\"amp_bf16\",\"sequence_length\":1024}}",
             NULL } },
         /* experts that are one tensor */
         { "lora.yaml",
@@ -245,11 +250,12 @@ static void test_degrees(void)
             "lora_target_parameters: [mlp.experts.gate_up_proj, "
             "mlp.experts.down_proj]\n"
             "micro_batch_size: 1\ngradient_accumulation_steps: 2\nbf16: true\n",
-            "{\"cluster\":{},\"model\":\"Qwen/Qwen3-30B-A3B\",\"training\":{\"g"
-            "radient_accumulation_steps\":2,\"lora\":{\"alpha\":16.0,\"base\":"
-            "\"bf16\",\"rank\":8,\"target_modules\":[\"q_proj\",\"v_proj\",\"ml"
-            "p.experts.gate_up_proj\",\"mlp.experts.down_proj\"]},\"micro_batch"
-            "_size\":1,\"precision\":\"amp_bf16\",\"sequence_length\":2048}}",
+            "{\"cluster\":{},\"model\":\"Qwen/Qwen3-30B-A3B\",\"training\":"
+            "{\"gradient_accumulation_steps\":2,\"gradient_clipping\":1.0,\"lora\":"
+            "{\"alpha\":16.0,\"base\":\"bf16\",\"rank\":8,\"target_modules\":"
+            "[\"q_proj\",\"v_proj\",\"mlp.experts.gate_up_proj\","
+            "\"mlp.experts.down_proj\"]},\"micro_batch_size\":1,\"precision\":"
+            "\"amp_bf16\",\"sequence_length\":2048}}",
             NULL } },
     };
     for (size_t i = 0; i < COUNT(cases); i++)
