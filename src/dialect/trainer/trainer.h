@@ -149,7 +149,9 @@ void trainer_take_chat(struct launch_context *t, const struct launch_command *c,
 /* The task of the step that a program of it, or a copy, is. */
 void trainer_take_chat_step(struct launch_context *t, const struct launch_command *c,
                             const struct value *options);
-/* DeepSpeed's configuration, which get_train_ds_config makes of them, and adapters. */
+/* The adapters that they ask for. */
+void trainer_take_chat_adapters(struct launch_context *t, const struct value *options);
+/* DeepSpeed's configuration, which get_train_ds_config makes of them. */
 void trainer_take_chat_configuration(struct launch_context *t,
                                      const struct value *options, int64_t line);
 

@@ -88,7 +88,7 @@ static void take_rest(struct launch_context *t, const struct value_item *rank)
 
 /* dschat/utils/module/lora.py: all linear layers whose path has the name; alone they are
  * trained with --only_optimize_lora. */
-static void take_adapters(struct launch_context *t, const struct value *options)
+void trainer_take_chat_adapters(struct launch_context *t, const struct value *options)
 {
     const struct value_item *rank = option(options, "lora-dim"),
                             *of = option(options, "lora-module-name"),
@@ -130,7 +130,6 @@ void trainer_take_chat_configuration(struct launch_context *t,
     value_add(t->arena, root, "zero_optimization", line, zero_of(t, options, line));
     value_add(t->arena, root, bf16 ? "bf16" : "fp16", type ? type->line : line, half);
     put_whole(t, root, "gradient_clipping", line, 1);
-    take_adapters(t, options);
     deepspeed_take(t, root, "get_train_ds_config: ");
 }
 
@@ -225,5 +224,6 @@ void trainer_take_chat(struct launch_context *t, const struct launch_command *c,
     const struct value_item *on = option(options, "deepspeed");
     trainer_take_chat_step(t, c, options);
     launch_hear(t, on);
+    trainer_take_chat_adapters(t, options);
     trainer_take_chat_configuration(t, options, on ? on->line : c->command->line);
 }

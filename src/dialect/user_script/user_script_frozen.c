@@ -57,11 +57,12 @@ static const struct python_call *switched_off(const struct python *p)
  * leaves them alone trainable: inject_lora(model), mark_only_lora_as_trainable(model). */
 static bool puts_adapters(const struct python_call *c)
 {
-    static const char *const others[] = { "save",  "load",  "merge",  "state", "print",
-                                          "count", "path",  "name",   "dir",   "onfig",
-                                          "parse", "args",  "num",    "eval",  "test",
-                                          "param", "fetch", "find",   "check", "has",
-                                          "is_",   "log",   "Config", NULL };
+    static const char *const others[] = {
+        "save", "load",   "merge",   "state", "print", "count", "path",
+        "name", "dir",    "onfig",   "parse", "args",  "num",   "eval",
+        "test", "param",  "fetch",   "find",  "check", "has",   "is_",
+        "log",  "Config", "lora_to", "fuse",  NULL
+    };
     const char *last = python_last_part(c->function);
     bool only = strstr(last, "only") && strstr(last, "as_trainable");
     bool named = strstr(last, "lora") || strstr(last, "LoRA");

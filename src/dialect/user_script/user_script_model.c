@@ -93,6 +93,11 @@ static void put_member(struct launch_context *t, json_t *config, const char *key
     const char *pointer = launch_pointer(t, "/model", key);
     if (is_idle(key))
         return;
+    if (v->kind == VALUE_UNKNOWN && strstr(key, "drop")) {
+        launch_note(t->l, line, DIAG_ASSUMED, "%.60s: %.100s; the model's own is taken",
+                    key, v->why ? v->why : "it is not known");
+        return;
+    }
     if (v->kind == VALUE_UNKNOWN) {
         json_object_del(config, key);
         launch_add_unresolved(t, pointer, line, "%s: %s, and nothing is run", key,

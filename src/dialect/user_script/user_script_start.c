@@ -369,16 +369,18 @@ static void take_chat(struct launch_context *t, const struct launch_command *c,
     for (int32_t i = 0; i < c->options.n; i++)
         value_add(t->arena, options, c->options.items[i].key + 2,
                   c->options.items[i].line, c->options.items[i].value);
-    if (!g->parts[SCRIPT_ENGINE] || !trainer_chat_is(options) ||
-        (it && it->value->kind != VALUE_UNKNOWN && it->value->kind != VALUE_BOOL))
+    if (!g->parts[SCRIPT_ENGINE] || !trainer_chat_is(options))
         return;
-    if (it)
+    bool own = it && it->value->kind != VALUE_UNKNOWN && it->value->kind != VALUE_BOOL;
+    if (it && !own)
         value_remove(g->words, (int32_t)(it - g->words->items));
     if ((rank = value_get(g->words, "lora_dim")) != NULL)
         value_remove(g->words, (int32_t)(rank - g->words->items));
     if (!launch_has(t, "/training/task"))
         trainer_take_chat_step(t, c, options);
-    trainer_take_chat_configuration(t, options, c->command->line);
+    trainer_take_chat_adapters(t, options);
+    if (!own) /* else its text is at hand, and makes a dictionary */
+        trainer_take_chat_configuration(t, options, c->command->line);
 }
 
 /* Whether the starter gives each process --local_rank (torch/distributed/launch.py without
