@@ -124,8 +124,8 @@ static const struct {
 };
 
 /* Kinds that no fit takes. */
-static const char *const kinds_elsewhere[] = { "step", "pytorch_step", "operator",
-                                               "launch", "section" };
+static const char *const kinds_elsewhere[] = { "step",   "pytorch_step", "operator",
+                                               "launch", "section",      NULL };
 
 /* Rows that are left out for one reason, and the first of them. */
 struct left_out {
@@ -143,14 +143,6 @@ static void leave_out(struct left_out *l, struct cfg at)
         l->first = at;
 }
 
-static bool is_kind_elsewhere(const char *kind)
-{
-    for (size_t i = 0; i < sizeof(kinds_elsewhere) / sizeof(kinds_elsewhere[0]); i++)
-        if (strcmp(kind, kinds_elsewhere[i]) == 0)
-            return true;
-    return false;
-}
-
 static int read_row(struct samples *s, struct cfg row, struct left_outs *out)
 {
     const char *kind;
@@ -165,7 +157,7 @@ static int read_row(struct samples *s, struct cfg row, struct left_outs *out)
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(kind, kinds[i].kind) == 0)
             return kinds[i].read(s, row);
-    if (!is_kind_elsewhere(kind))
+    if (!names_listed(kinds_elsewhere, kind))
         leave_out(&out->unknown, cfg_get(row, "kind"));
     return 0;
 }

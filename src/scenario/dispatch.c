@@ -22,13 +22,6 @@ static struct cfg dispatcher_at(const struct parse_context *r)
     return cfg_get(r->parallelism, "expert_dispatcher");
 }
 
-static bool is_listed(const char **names, const char *name)
-{
-    while (*names && strcmp(*names, name) != 0)
-        names++;
-    return *names;
-}
-
 /* The GPU whose kernels were measured that is of the nearest compute capability; of two
  * the first by name. NULL after reporting. */
 static const char *nearest(struct parse_context *r, const struct gpu *gpu)
@@ -36,7 +29,7 @@ static const char *nearest(struct parse_context *r, const struct gpu *gpu)
     const char **names = datadir_list(&r->loader->arena, "topologies/transfers");
     const char *best = NULL;
     int64_t least = 0;
-    if (is_listed(names, gpu->name))
+    if (names_listed(names, gpu->name))
         return gpu->name;
     for (const char **name = names; *name; name++) {
         const struct gpu *other = gpu_get(r->loader, *name, dispatcher_at(r));
