@@ -8,14 +8,13 @@
 
 /* What is lost where each plan is tried next to those that are already. */
 static void expect(double *lost, const bool *tried, const struct risk_plan *plans,
-                   int32_t n, const struct risk_widths *w, const struct risk_options *o)
+                   int32_t n, const struct risk_widths *w, const struct risk_options *o,
+                   const struct risk_draw *draws)
 {
     for (int32_t i = 0; i < n; i++)
         lost[i] = 0;
-    for (int32_t d = 0; d < o->draws; d++) {
-        struct risk_draw draw = risk_draw_make(o->seed, d);
-        risk_expect(lost, tried, plans, n, w, o->of_memory, &draw, 1.0 / o->draws);
-    }
+    for (int32_t d = 0; d < o->draws; d++)
+        risk_expect(lost, tried, plans, n, w, o->of_memory, &draws[d], 1.0 / o->draws);
 }
 
 /* Plans that are not tried have one residual: which of them a draw favours, no choice can
@@ -65,16 +64,19 @@ struct risk_tries risk_tries_make(const struct risk_plan *plans, int32_t n,
     double *lost = xcalloc((size_t)n + 1, sizeof(*lost));
     bool *tried = xcalloc((size_t)n + 1, sizeof(*tried));
     struct risk_plan *joined = xcalloc((size_t)n + 1, sizeof(*joined));
+    struct risk_draw *draws = xcalloc((size_t)o->draws + 1, sizeof(*draws));
+    for (int32_t d = 0; d < o->draws; d++)
+        draws[d] = risk_draw_make(o->seed, d);
     for (int32_t k = 0; k < t.n; k++) {
         int32_t next = first;
         if (k > 0) {
             join(joined, plans, n, tried);
-            expect(lost, tried, joined, n, w, o);
+            expect(lost, tried, joined, n, w, o, draws);
             next = find_next(plans, n, &t, k, tried, lost, false);
         }
         if (next < 0)
             next = find_next(plans, n, &t, k, tried, lost, true);
-        expect(lost, tried, plans, n, w, o);
+        expect(lost, tried, plans, n, w, o, draws);
         t.plan[k] = next;
         t.lost[k] = fmax(0, lost[next]);
         tried[next] = true;
@@ -82,5 +84,6 @@ struct risk_tries risk_tries_make(const struct risk_plan *plans, int32_t n,
     free(lost);
     free(tried);
     free(joined);
+    free(draws);
     return t;
 }
