@@ -391,6 +391,28 @@ static void take_trl(struct launch_context *t, struct user_script *g)
         trl_cast(t, TRL_CASTS, true);
 }
 
+/* What arguments have not said, and what changes the model or its training after it. */
+static void take_rest(struct launch_context *t, struct user_script *g)
+{
+    user_script_ask_models(t, g);
+    user_script_ask_batch(t, g);
+    user_script_note_loader(t, g);
+    user_script_ask_optimizer(t, g);
+    user_script_take_text(t, g);
+    user_script_take_accumulation(t, g);
+    user_script_divide_batch(t, g);
+    user_script_take_lengths(t, g);
+    user_script_note_unsloth(t, g);
+    user_script_take_kernels(t, g);
+    user_script_take_edits(t, g);
+    user_script_name_left(t, g);
+    user_script_ask_frozen(t, g);
+    user_script_ask_unfrozen(t, g);
+    user_script_note_merged(t, g);
+    user_script_ask_continued(t, g);
+    ask_handed(t, g);
+}
+
 void user_script_take(struct launch_context *t, struct user_script *g)
 {
     const struct trainer_kind kind = {
@@ -445,21 +467,5 @@ void user_script_take(struct launch_context *t, struct user_script *g)
         trainer_read_arguments(t, g->words, &kind);
     t->trainer &= !user_script_own_trainer(g) &&
                   (g->parts[SCRIPT_TRAINER] || !g->parts[SCRIPT_BACKWARD]);
-    user_script_ask_models(t, g);
-    user_script_ask_batch(t, g);
-    user_script_note_loader(t, g);
-    user_script_ask_optimizer(t, g);
-    user_script_take_text(t, g);
-    user_script_take_accumulation(t, g);
-    user_script_divide_batch(t, g);
-    user_script_take_lengths(t, g);
-    user_script_note_unsloth(t, g);
-    user_script_take_kernels(t, g);
-    user_script_take_edits(t, g);
-    user_script_name_left(t, g);
-    user_script_ask_frozen(t, g);
-    user_script_ask_unfrozen(t, g);
-    user_script_note_merged(t, g);
-    user_script_ask_continued(t, g);
-    ask_handed(t, g);
+    take_rest(t, g);
 }
