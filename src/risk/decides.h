@@ -12,7 +12,7 @@ extern const struct name_value risk_unknown_names[];
 
 struct risk_decision {
     bool changes;  /* some draw has another best; else what follows is 0 */
-    int32_t other; /* the plan that is better most often */
+    int32_t other; /* the plan that saves the most where it is better */
     double share;  /* of the draws in which it is */
     bool known;    /* one unknown separates these draws; else several do together */
     int unknown;   /* it, */
