@@ -2,9 +2,11 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "cmd/failure.h"
 #include "cmd/options.h"
 #include "config/datadir.h"
+#include "model/hub.h"
 #include "report/report.h"
 #include "schema/reference.h"
 
@@ -13,13 +15,40 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool is_shipped(struct cfg_loader *loader, const char *dir, const char *name)
+{
+    return file_is_there(datadir_file(&loader->arena, dir, name));
+}
+
+/* A model's name where a job's is due; refused with the commands that take it. */
+static bool is_model(struct cfg_loader *loader, const char *name)
+{
+    if (file_is_there(name) || is_shipped(loader, "scenarios", name))
+        return false;
+    if (!is_shipped(loader, "models", name) &&
+        !(hub_is_id(name) && hub_knows(loader, name)))
+        return false;
+    cfg_error_at(loader, (struct cfg) { 0 }, DIAG_UNKNOWN_NAME,
+                 "\"%s\" is a model, not a job (smsim model %s shows it, smsim plan "
+                 "--model %s plans one, --set /model=%s puts it into a scenario)",
+                 name, name, name, name);
+    return true;
+}
+
+static struct cfg load(struct cfg_loader *loader, const char *name)
+{
+    const struct cfg none = { 0 };
+    if (strcmp(name, "-") == 0)
+        return cfg_load(loader, name);
+    return is_model(loader, name) ? none
+                                  : datadir_load(loader, "scenarios", name, none);
+}
+
 struct cfg cmd_scenario(struct cfg_loader *loader, const char *name,
                         const struct option_list *sets)
 {
-    struct cfg root = strcmp(name, "-") == 0
-                          ? cfg_load(loader, name)
-                          : datadir_load(loader, "scenarios", name, (struct cfg) { 0 });
-    for (int32_t i = 0; root.json && i < sets->n; i++)
+    struct cfg root = load(loader, name);
+    for (int32_t i = 0; root.json && sets && i < sets->n; i++)
         if (cfg_set(root, sets->values[i]))
             root.json = NULL;
     return root;

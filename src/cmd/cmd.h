@@ -44,7 +44,8 @@ int cmd_serve(int argc, char **argv);
 int cmd_help(const char *word, const struct name_value *commands);
 
 /* The document of a scenario (a file, "-" for standard input, or the name of a shipped
- * one) with what --set changes in it; absent after reporting. */
+ * one) with what --set changes in it (NULL: nothing); absent after reporting. A model's
+ * name is refused with the commands that take it. */
 struct option_list;
 struct cfg cmd_scenario(struct cfg_loader *loader, const char *name,
                         const struct option_list *sets);

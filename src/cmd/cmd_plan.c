@@ -167,13 +167,34 @@ static bool takes_out(const struct arguments *a)
     return writes_out(a->json) || writes_out(a->plot) || writes_out(a->html);
 }
 
+/* Where no scenario is given, the options that stand for one. */
+static int check_job_options(const struct arguments *a)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } needed[] = { { a->model, "--model" },
+                   { a->instances, "--instance" },
+                   { a->batch, "--global-batch" },
+                   { a->sequence, "--sequence-length" } };
+    char text[200] = "give a scenario, or --model, --instance, --global-batch and "
+                     "--sequence-length; missing: ";
+    size_t n = sizeof(needed) / sizeof(needed[0]), lacking = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t used = strlen(text);
+        if (!needed[i].given)
+            snprintf(text + used, sizeof(text) - used, lacking++ ? ", %s" : "%s",
+                     needed[i].name);
+    }
+    return lacking ? wrong(text) : OPTIONS_GO_ON;
+}
+
 static int check_arguments(const struct arguments *a, const struct option_list *words,
                            struct err *err)
 {
-    bool all = a->model && a->instances && a->batch && a->sequence;
-    if (words->n == 0 && !all)
-        return wrong("give a scenario, or --model, --instance, --global-batch and "
-                     "--sequence-length");
+    int checked = words->n ? OPTIONS_GO_ON : check_job_options(a);
+    if (checked != OPTIONS_GO_ON)
+        return checked;
     if (words->n && (a->model || a->sequence))
         return wrong("--model and --sequence-length are the scenario's to say");
     if (a->estimator && (words->n == 0 || !launch_is_script(words->values[0])))
@@ -287,9 +308,7 @@ static int load_job(struct plan_job *job, struct cfg_loader *loader,
     if (launch_is_script(name))
         return load_script(job, loader, a, name, &r);
     if (words->n) {
-        r.scenario = strcmp(name, "-") == 0
-                         ? cfg_load(loader, name)
-                         : datadir_load(loader, "scenarios", name, (struct cfg) { 0 });
+        r.scenario = cmd_scenario(loader, name, NULL);
         if (!r.scenario.json)
             return -1;
     }
