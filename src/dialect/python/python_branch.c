@@ -248,7 +248,9 @@ static struct value *join(struct python_parser *r, struct value *a,
         join_lists(a, b);
         return a;
     }
-    return python_unknown(r, a ? a->line : b ? b->line : 0, "%s", why);
+    struct value *v = python_unknown(r, a ? a->line : b ? b->line : 0, "%s", why);
+    python_keep_either(r, v, a, b);
+    return v;
 }
 
 static void set_slot(struct python_parser *r, const struct python_outcome *slot,

@@ -178,7 +178,9 @@ static struct value *object_of(struct python_parser *r, const char *path)
         const struct value *outer = python_find(r, arena_strndup(r->p->arena, path, i));
         const struct value_item *it =
             value_get(outer, arena_strndup(r->p->arena, path + i + 1, n - i - 1));
-        x = it ? it->value : NULL;
+        x = it                           ? it->value
+            : python_is_signature(outer) ? (struct value *)(uintptr_t)outer
+                                         : NULL;
     }
     bool known = x && (x->kind == VALUE_DICT || x->kind == VALUE_LIST ||
                        x->kind == VALUE_STRING ||

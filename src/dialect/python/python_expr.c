@@ -161,6 +161,15 @@ static size_t unversioned(const char *name)
     return k > 1 && k < n && name[k - 1] == '_' ? k - 1 : n;
 }
 
+bool python_put_either(struct python_parser *r, struct value *dict,
+                       const struct value *key, struct value *v)
+{
+    bool either = key->kind == VALUE_UNKNOWN && key->integer == PYTHON_EITHER;
+    for (int32_t i = 0; either && i < key->n; i++)
+        python_put(r, dict, key->items[i].value->text, key->line, v);
+    return either;
+}
+
 /* One of two values, of which it is not known which. Of two attributes that differ in a
  * version alone the name is known. */
 static struct value *either(struct python_parser *r, const struct value *condition,
@@ -174,6 +183,7 @@ static struct value *either(struct python_parser *r, const struct value *conditi
     size_t n = named ? unversioned(a->text) : 0;
     if (named && n == unversioned(b->text) && strncmp(a->text, b->text, n) == 0)
         v->text = arena_strndup(r->p->arena, a->text, n);
+    python_keep_either(r, v, a, b);
     return v;
 }
 

@@ -313,6 +313,40 @@ static struct value *attribute(struct python_parser *r,
     return v;
 }
 
+/* typing.cast(Arguments, x): x. */
+static struct value *cast_to(struct python_parser *r, const struct python_arguments *a)
+{
+    return a->second ? a->second : python_lost(r, a, "cast()");
+}
+
+/* set(x) of such names; of others it is a call as any. */
+static struct value *names_set(struct python_parser *r,
+                               const struct python_arguments *a)
+{
+    (void)r;
+    return python_is_signature(a->first) ? a->first : NULL;
+}
+
+/* inspect.signature(TrainingArguments.__init__) of a library's class: programs ask whether
+ * its release has an argument, which it is taken to have. */
+static struct value *signature(struct python_parser *r,
+                               const struct python_arguments *a)
+{
+    const struct value *of = a->first;
+    bool imported = of && of->kind == VALUE_UNKNOWN && of->text && of->why &&
+                    strcmp(of->why, "it is imported") == 0;
+    if (!imported)
+        return python_lost(r, a, "inspect.signature()");
+    python_note(r, a->line,
+                "inspect.signature(%.60s): it is taken to have each argument that the "
+                "text asks for",
+                of->text);
+    struct value *v = python_unknown(r, a->line, "%s", python_signature_why);
+    v->integer = PYTHON_SOMETHING;
+    v->text = "signature"; /* its members are not known for the same reason */
+    return v;
+}
+
 /* @find_executable_batch_size(starting_batch_size=128): the function that follows is given
  * that, and half of it each time that memory is short (accelerate/utils/memory.py, 1.12). */
 static struct value *tried_batch(struct python_parser *r,
@@ -373,6 +407,12 @@ const struct python_function_row python_library[] = {
     { "click.argument", click_option },
     { "typer.Option", typer_option },
     { "typer.Argument", typer_option },
+    { "typing.cast", cast_to },
+    { "inspect.signature", signature },
+    { "inspect.getfullargspec", signature },
+    { "dataclasses.fields", signature },
+    { "set", names_set },
+    { "frozenset", names_set },
     { "locals", locals },
     { "field", field },
     { "dataclasses.field", field },

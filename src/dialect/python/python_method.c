@@ -130,6 +130,8 @@ struct value *python_method(struct python_parser *r, struct value *x,
     struct value *file = python_file_method(r, x, method, line);
     if (file)
         return file;
+    if (python_is_signature(x)) /* keys() */
+        return x;
     if (x->kind != VALUE_DICT && x->kind != VALUE_LIST)
         return python_text_method(r, x, method, arguments, line);
     if (python_is_field_parser(x) && strncmp(method, "parse", 5) == 0)

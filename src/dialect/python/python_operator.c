@@ -267,6 +267,8 @@ bool python_same(const struct value *a, const struct value *b)
 /* Whether a is in b: an element, a key, a part of a text. */
 static int within(const struct value *a, const struct value *b)
 {
+    if (a->kind == VALUE_STRING && python_is_signature(b))
+        return 1;
     if (a->kind == VALUE_UNKNOWN || b->kind == VALUE_UNKNOWN)
         return -1;
     if (b->kind == VALUE_STRING)

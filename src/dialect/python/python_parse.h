@@ -45,7 +45,11 @@ struct python_value {
 
 /* The number of a value that is not known, but of which something is: it is not None; a
  * variable of the environment that nobody sets is None, but somebody may set it. */
-enum { PYTHON_SOMETHING = 1, PYTHON_UNSET };
+enum {
+    PYTHON_SOMETHING = 1,
+    PYTHON_UNSET,
+    PYTHON_EITHER /* of two texts, its items */
+};
 
 /* A place to which reading can go back. */
 struct python_place {
@@ -243,6 +247,16 @@ struct value *python_expression(struct python_parser *r);
 struct value *python_term(struct python_parser *r);
 /* An expression without "A if B else C", as after "in" of a comprehension. */
 struct value *python_choice(struct python_parser *r);
+/* Why what inspect.signature() gives of a library's function is not known; whether a value
+ * is that, or its names. */
+extern const char python_signature_why[];
+bool python_is_signature(const struct value *v);
+/* A value that is one of two texts keeps both; a member of a dictionary by such a key is
+ * put under each: {"dtype" if new else "torch_dtype": x}. false: it is no such key. */
+void python_keep_either(struct python_parser *r, struct value *v, const struct value *a,
+                        const struct value *b);
+bool python_put_either(struct python_parser *r, struct value *dict,
+                       const struct value *key, struct value *v);
 
 /* A dotted name at the token, after which the parser is. */
 const char *python_path(struct python_parser *r);

@@ -90,7 +90,9 @@ static void assign(struct python_parser *r, const struct python_target *t,
     long i = key && x && x->kind == VALUE_LIST ? strtol(key, &end, 10) : -1;
     if (!x)
         return;
-    if (x->kind == VALUE_DICT && key) {
+    if (x->kind == VALUE_DICT && !key && python_put_either(r, x, t->either, v)) {
+        return;
+    } else if (x->kind == VALUE_DICT && key) {
         python_put(r, x, key, t->line, v);
     } else if (i >= 0 && i < x->n && !x->gap) {
         python_will_change(r, x);

@@ -56,7 +56,8 @@ bool python_read_target(struct python_parser *r, struct python_target *t)
     read_names_of(r, t);
     while (!python_stopped(r) && python_at(r, "[") && t->n_keys < PYTHON_KEYS_MAX) {
         python_open(r);
-        t->keys[t->n_keys++] = python_key(r, python_expression(r));
+        t->either = python_expression(r);
+        t->keys[t->n_keys++] = python_key(r, t->either);
         python_close(r, "]");
     }
     return !python_stopped(r);

@@ -11,6 +11,7 @@ struct python_target {
     const char *name;
     int n_keys;
     const char *keys[PYTHON_KEYS_MAX]; /* NULL: not known */
+    const struct value *either;        /* what the last is, where it is not known */
     bool starred;                      /* all that the others leave */
     int64_t line;
 };

@@ -105,7 +105,7 @@ static void read_pair(struct python_parser *r, struct value *dict)
     const char *name = python_key(r, key);
     if (name)
         python_put(r, dict, name, key->line, value);
-    else
+    else if (!python_put_either(r, dict, key, value))
         dict->gap = dict->gap ? dict->gap : key->line;
 }
 
@@ -402,6 +402,8 @@ static struct value *call_result(struct python_parser *r, struct value *v,
                                  : NULL;
     if (given)
         return given;
+    if (name && python_is_signature(v)) /* keys() */
+        return v;
     if (name && v->kind != VALUE_UNKNOWN)
         return python_method(r, v, name, arguments, line);
     struct value *u = python_unknown(r, line, "it is a call");
