@@ -152,7 +152,8 @@ static void take_framework(struct launch_context *t, const struct dialect_option
     const char *text = it->value->kind == VALUE_STRING ? it->value->text : "2";
     if (strcmp(function, "PyTorch") == 0)
         dialect_take_as(t, row, it, DIALECT_TEXT);
-    else if (strcmp(function, "TensorFlow") == 0)
+    else if (strcmp(function, "TensorFlow") == 0 ||
+             strcmp(row->name, "tensorflow_version") == 0)
         launch_set(t, "/training/framework",
                    json_string(text[0] == '1' ? "tensorflow1" : "tensorflow2"), it);
 }

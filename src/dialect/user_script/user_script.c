@@ -189,8 +189,9 @@ static void take_head(struct launch_context *t, const struct user_script *g)
                                        : 0,
                        .text = class };
     const struct value_item from = { class, v.line, &v };
+    const char *head = user_script_is_keras(g) ? user_script_torch_class(class) : class;
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
-        if (!ends(class, heads[i].class))
+        if (!ends(head, heads[i].class))
             continue;
         if (heads[i].refused)
             launch_refuse_entry(t->l, class, heads[i].refused, v.line);
@@ -267,7 +268,7 @@ static bool trains_visibly(const struct user_script *g)
         SCRIPT_TRAINER,   SCRIPT_ARGUMENTS, SCRIPT_BACKWARD,  SCRIPT_ENGINE,
         SCRIPT_LIGHTNING, SCRIPT_BOOSTER,   SCRIPT_OPTIMIZER,
     };
-    bool any = !g->parts[SCRIPT_MODEL];
+    bool any = !g->parts[SCRIPT_MODEL] || user_script_is_keras(g);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         any |= g->parts[parts[i]] != NULL;
     return any;
@@ -449,6 +450,7 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     if (!g->parts[SCRIPT_MODEL] && user_script_take_picture(t, g))
         return;
     user_script_take_stack(t, g);
+    user_script_take_keras(t, g);
     user_script_take_loop(t, g);
     user_script_take_mesh(t, g);
     user_script_take_spread(t, g);

@@ -14,6 +14,7 @@
  *     user_script_edits    what a text changes of a model that it loads
  *     user_script_pictures models of timm and torchvision, by name
  *     user_script_text     models with pictures, of which the language model is loaded
+ *     user_script_keras    programs of TensorFlow's
  *     user_script_engine   DeepSpeed's engine in such a loop
  *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
  *     user_script_accumulation how many microbatches a step of such a loop has
@@ -100,6 +101,7 @@ enum user_script_part {
     SCRIPT_UNCHECKPOINTED, /* gradient_checkpointing_disable() */
     SCRIPT_CONTINUED,      /* PeftModel.from_pretrained(...): adapters that are there */
     SCRIPT_BODY,           /* AutoModel.from_pretrained(...): without a head */
+    SCRIPT_FITTED,         /* model.fit(...), optimizer.apply_gradients(...) of Keras */
     SCRIPT_PARTS
 };
 
@@ -262,6 +264,12 @@ void user_script_take_accumulation(struct launch_context *t,
 void user_script_take_sharded(struct launch_context *t, const struct user_script *g,
                               const struct value *arguments, const char *name,
                               int64_t line);
+
+/* user_script_keras.c: whether TensorFlow trains the model; what its program says before
+ * the words; the class of PyTorch that has one's head. */
+bool user_script_is_keras(const struct user_script *g);
+void user_script_take_keras(struct launch_context *t, struct user_script *g);
+const char *user_script_torch_class(const char *class);
 
 /* user_script_engine.c: the configuration of deepspeed.initialize(). */
 void user_script_take_engine(struct launch_context *t, const struct user_script *g);

@@ -147,6 +147,7 @@ static void choose_loop(struct user_script *g)
         SCRIPT_SPREAD,    SCRIPT_ENGINE,   SCRIPT_RECOMPUTED, SCRIPT_BOOSTER,
         SCRIPT_DIFFUSION, SCRIPT_BACKWARD, SCRIPT_CLIPPED,    SCRIPT_CHUNKED,
         SCRIPT_LIGHTNING, SCRIPT_HOROVOD,  SCRIPT_HOOKED,     SCRIPT_BACKEND,
+        SCRIPT_FITTED,
     };
     choose(g, SCRIPT_COMPILED, NULL);
     for (int i = SCRIPT_SET_TRAINING; i <= SCRIPT_SET_OPTIMIZER; i++)
@@ -181,7 +182,8 @@ bool user_script_trains(const struct user_script *g)
                 p[SCRIPT_LIGHTNING] ||
                 (p[SCRIPT_OPTIMIZER] &&
                  (p[SCRIPT_LOADER] || p[SCRIPT_SHARDED] || p[SCRIPT_REPLICATED]));
-    return p[SCRIPT_TRAINER] || p[SCRIPT_ARGUMENTS] || (model && loop);
+    return p[SCRIPT_TRAINER] || p[SCRIPT_ARGUMENTS] || (model && loop) ||
+           user_script_is_keras(g);
 }
 
 /* A class of quantised products that the text imports to replace layers by itself

@@ -194,7 +194,7 @@ static void name_loop(struct launch_context *t, const struct user_script *g)
     const struct python_call *const *p = g->parts, *c = p[SCRIPT_BACKWARD],
                                     *of = p[SCRIPT_OPTIMIZER];
     bool held = p[SCRIPT_LIGHTNING] || p[SCRIPT_ENGINE] || p[SCRIPT_ACCELERATOR] ||
-                p[SCRIPT_BOOSTER];
+                p[SCRIPT_BOOSTER] || user_script_is_keras(g);
     if (p[SCRIPT_TRAINER] || p[SCRIPT_ARGUMENTS] ||
         launch_is_unresolved(t, "/training/task"))
         return;

@@ -51,8 +51,9 @@ static const struct value_item *argument_of(const struct python *p,
 
 bool user_script_is_own_loader(const struct python_call *c)
 {
-    static const char *const libraries[] = { "prepare_dataloader", "get_dataloader",
-                                             "make_torch_dataloader", NULL };
+    static const char *const libraries[] = { "prepare_dataloader",    "get_dataloader",
+                                             "make_torch_dataloader", "to_tf_dataset",
+                                             "prepare_tf_dataset",    NULL };
     const char *last = python_last_part(c->function);
     bool known = names_listed(libraries, last) && value_get(c->arguments, "batch_size");
     return !strstr(last, "DataLoader") && !known;

@@ -50,6 +50,9 @@ const char *const user_script_calls[] = {
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "*Muon", "DistAdamW", "Adamax", "NAdam", "RAdam", "Adagrad", "RMSprop", "Lamb", "LAMB", "SOAP", "Shampoo", "SophiaG", "Sophia", "Prodigy", "AdamWScheduleFree", "GaLoreAdamW", "ZeroRedundancyOptimizer", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
     "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "weight", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "log", "PPO", "GRPO", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "float", "to", "type", "deepcopy",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
+    /* programs of TensorFlow (user_script_keras.c) */
+    "to_tf_dataset", "prepare_tf_dataset", "batch", "fit", "apply_gradients", "AdamWeightDecay", "set_global_policy", "set_policy",
+    "MirroredStrategy", "MultiWorkerMirroredStrategy", "ParameterServerStrategy", "TPUStrategy", "DistributedGradientTape",
     "get_dataloader", "make_torch_dataloader", "Fabric", "DistributedOptimizer", "register_comm_hook", "init_process_group", "remote", "RemoteExecutor", "snapshot_download",
     /* models of pictures (user_script_pictures.c) */
     "create_model", "get_model", "vit_b_16", "vit_b_32", "vit_l_16", "vit_l_32", "vit_h_14", "swin_t", "swin_s", "swin_b", "swin_v2_t",
@@ -105,6 +108,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "model", "half", SCRIPT_CAST }, { "model", "bfloat16", SCRIPT_CAST }, { "model", "to", SCRIPT_CAST }, { "model", "float", SCRIPT_CAST }, { "model", "type", SCRIPT_CAST }, { "net", "float", SCRIPT_CAST }, { "net", "type", SCRIPT_CAST }, { "net", "half", SCRIPT_CAST }, { "net", "bfloat16", SCRIPT_CAST }, { "net", "to", SCRIPT_CAST },
     { "", "compute_loss", SCRIPT_LOSS }, { "", "training_step", SCRIPT_LOSS }, { "", "logsigmoid", SCRIPT_COMPARED }, { "", "LogSigmoid", SCRIPT_COMPARED }, { "torch", "log", SCRIPT_COMPARED }, { "", "PPO", SCRIPT_SAMPLED }, { "", "GRPO", SCRIPT_SAMPLED }, { "", "kl_div", SCRIPT_DIVERGED }, { "", "KLDivLoss", SCRIPT_DIVERGED }, { "", "generate", SCRIPT_SAMPLED }, { "PeftModel*", "from_pretrained", SCRIPT_CONTINUED }, { "", "requires_grad*", SCRIPT_FROZEN }, { "", "backward", SCRIPT_BACKWARD }, { "*opt*", "step", SCRIPT_STEP }, { "*scaler", "step", SCRIPT_STEP }, { "", "clip_grad_norm_", SCRIPT_CLIPPED },
     { "", "DataLoader", SCRIPT_LOADER }, { "", "StatefulDataLoader", SCRIPT_LOADER }, { "", "make_torch_dataloader", SCRIPT_LOADER },
+    { "", "to_tf_dataset", SCRIPT_LOADER }, { "", "prepare_tf_dataset", SCRIPT_LOADER }, { "", "fit", SCRIPT_FITTED }, { "", "apply_gradients", SCRIPT_FITTED }, { "", "AdamWeightDecay", SCRIPT_OPTIMIZER },
     { "", "DataLoaderLite", SCRIPT_LOADER }, /* of build-nanogpt's copies: B sequences of T */
     { "", "AdamW", SCRIPT_OPTIMIZER }, { "", "Adam", SCRIPT_OPTIMIZER }, { "", "SGD", SCRIPT_OPTIMIZER }, { "", "Adafactor", SCRIPT_OPTIMIZER },
     { "", "*Lion*", SCRIPT_OPTIMIZER }, { "", "*8bit", SCRIPT_OPTIMIZER }, { "", "*32bit", SCRIPT_OPTIMIZER }, { "", "PagedAdam*", SCRIPT_OPTIMIZER }, { "", "*AdEMAMix*", SCRIPT_OPTIMIZER }, { "", "create_optimizer", SCRIPT_OWN_OPTIMIZER }, { "", "FusedAdam", SCRIPT_OPTIMIZER },

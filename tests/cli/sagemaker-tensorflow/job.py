@@ -1,0 +1,13 @@
+from sagemaker.huggingface import HuggingFace
+
+job = HuggingFace(
+    entry_point="fit.py",
+    source_dir="code",
+    instance_type="ml.p3.2xlarge",
+    instance_count=1,
+    transformers_version="4.26",
+    tensorflow_version="2.11",
+    py_version="py39",
+    hyperparameters={"rows": 32, "name": "bert-base-uncased"},
+)
+job.fit({"train": "s3://texts/train"})
