@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "dialect/dialect.h"
 #include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_branches.h"
 #include "dialect/launch/launch_foreign.h"
 #include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_override.h"
@@ -204,9 +205,11 @@ struct candidate {
     const struct shell_command *command;
     const struct dialect *dialect;
     struct launch_words words;
+    struct launch_command tried;
     int32_t program, script; /* of its words; program -1: no dialect's own */
     bool named;
     const char *evaluates; /* NULL: it may train */
+    bool branches;         /* another that trains otherwise may run in its place */
 };
 
 /* Whether a dialect reads a command, and nothing says that it trains nothing. */
@@ -231,14 +234,15 @@ static bool is_candidate(struct launch_context *t, const struct shell *shell,
                                           .script = a->script };
     dialect_expand(t, &named, &a->words);
     a->evaluates = evaluates(&a->words, command->words[a->script].text);
-    const struct launch_command tried = { .shell = shell,
-                                          .command = command,
-                                          .script = a->script,
-                                          .options = a->words.dict,
-                                          .columns = a->words.columns };
+    a->tried = (struct launch_command) { .shell = shell,
+                                         .command = command,
+                                         .script = a->script,
+                                         .options = a->words.dict,
+                                         .columns = a->words.columns };
     int32_t decides = deciding(command, a->program, a->script);
     if (a->program < 0)
-        a->dialect = dialect_of_words(t, &tried, &to->lost);
+        a->dialect = dialect_of_words(t, &a->tried, &to->lost);
+    a->tried.dialect = a->dialect;
     if (decides >= 0 && !trains(a->dialect, command, decides) &&
         refused(t, command, decides, &to->refused))
         return false;
@@ -267,15 +271,20 @@ static void compare(struct launch_context *t, struct candidate *best,
         leave_out(t, best->command, best->script, best->evaluates, &to->refused);
         *found = 0;
     }
+    bool branches =
+        best->command && a->command->unless &&
+        (best->branches || launch_trains_otherwise(&best->tried, &a->tried));
     *best = *a;
+    best->branches = branches;
     ++*found;
 }
 
 static void note_last(struct launch_context *t, const struct launch_command *c,
-                      int found)
+                      int found, bool branches)
 {
-    launch_note(t->l, c->command->line, DIAG_ASSUMED,
-                "the last of %d commands that train is taken", found);
+    if (found > 1 && !(branches && launch_ask_branch(t, c, found)))
+        launch_note(t->l, c->command->line, DIAG_ASSUMED,
+                    "the last of %d commands that train is taken", found);
 }
 
 bool launch_choose(struct launch_context *t, struct launch_command *c,
@@ -301,8 +310,7 @@ bool launch_choose(struct launch_context *t, struct launch_command *c,
     c->options = to->words.dict;
     c->columns = to->words.columns;
     c->letters = to->words.letters;
-    if (found > 1)
-        note_last(t, c, found);
+    note_last(t, c, found, best.branches);
     note_unless(t, c);
     return true;
 }
@@ -311,6 +319,7 @@ bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
                            struct launch_choice *to)
 {
     int found = 0;
+    bool branches = false;
     for (int64_t i = c->shell->commands.n; i-- > 0;) {
         const struct shell_command *command = &c->shell->commands.v[i];
         int32_t script = launch_script_of(command);
@@ -331,6 +340,10 @@ bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
             !launch_is_called_training(command->words[script].text))
             continue;
         found += launch_is_called_training(command->words[script].text);
+        tried.options = o.dict;
+        tried.dialect = dialect_of_any();
+        branches |= c->command && c->command->unless && command->unless &&
+                    launch_trains_otherwise(c, &tried);
         if (worse)
             continue;
         to->words = o;
@@ -342,8 +355,7 @@ bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
         c->unknown = true;
         c->dialect = dialect_of_any();
     }
-    if (found > 1)
-        note_last(t, c, found);
+    note_last(t, c, found, branches);
     note_unless(t, c);
     return c->command;
 }

@@ -26,13 +26,14 @@ static void report_notes(const struct launch *l, const struct shell *s)
             "%s", s->notes.v[i].text);
 }
 
-/* A command with options, of which not even the program is known. */
+/* A command, alone or with options, of which not even the program is known. */
 static const struct shell_word *unknown_program(const struct shell *s)
 {
     for (int64_t i = s->commands.n; i-- > 0;) {
         const struct shell_command *c = &s->commands.v[i];
-        if (!launch_is_plain(c) && c->words[0].why && c->n > 1 &&
-            launch_is_option(&c->words[1]))
+        bool alone = c->n == 1 && c->words[0].ask;
+        if (!launch_is_plain(c) && c->words[0].why &&
+            (alone || (c->n > 1 && launch_is_option(&c->words[1]))))
             return &c->words[0];
     }
     return NULL;

@@ -79,6 +79,7 @@ struct shell_command {
     const struct shell_word *words;
     int64_t line;
     const char *unless; /* why it may not be reached; NULL: it is */
+    const char *decides; /* the variable that would decide it: "1"; NULL */
     int64_t within; /* the command whose text it is (srun ... bash -c "this"), from 1 */
     int32_t n_own;
     const struct shell_binding *own; /* X=1 COMMAND: what is set for it alone */

@@ -58,8 +58,10 @@ static void record(struct shell_machine *m, const struct shell_simple *c)
         words[i] = word_of(m, &c->words.v[i]);
     out.words = words;
     record_own(m, c, &out);
-    if (m->mode == SHELL_MAYBE)
+    if (m->mode == SHELL_MAYBE) {
         out.unless = shell_why(m, m->because);
+        out.decides = m->because ? m->unknowns.v[m->because - 1].ask : NULL;
+    }
     VEC_PUSH(&m->out->commands, out);
 }
 

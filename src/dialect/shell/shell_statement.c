@@ -149,8 +149,7 @@ static void read_case(struct shell_machine *m, struct shell_char place)
         enum shell_status s = read_patterns(m, &word);
         struct shell_branch outer = shell_enter(m, left), inner = shell_enter(m, s);
         if (s == SHELL_UNKNOWN && outer.mode == SHELL_RUN && shell_unknown_of(m, &word))
-            m->because =
-                shell_not_known(m, "?", false, "%s", shell_unknown_of(m, &word)->why);
+            m->because = (int32_t)(shell_unknown_of(m, &word) - m->unknowns.v) + 1;
         shell_list(m, ends);
         shell_leave(m, inner);
         shell_leave(m, outer);
