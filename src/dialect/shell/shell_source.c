@@ -32,6 +32,22 @@ static void set_variables(struct shell_machine *m, const struct shell_texts *com
     }
 }
 
+/* The file of that name next to the script, whatever folder a path names: it is where
+ * one who has no more than the files has put it. */
+static const char *without_folders(struct shell_machine *m, const char *name,
+                                   int32_t line)
+{
+    const char *slash = strrchr(name, '/'),
+               *text = slash ? shell_file_text(m, slash + 1) : NULL;
+    for (int k = 0; text && k <= m->sourced; k++)
+        if (strcmp(text, m->reading[k]) == 0)
+            return NULL; /* the script itself */
+    if (text)
+        shell_note(m, line, "%s is taken to be %.60s next to the script",
+                   shell_shown(m->arena, name), slash + 1);
+    return text;
+}
+
 /* Reads the file that a word names, as if it stood there; false: it is not found. Its
  * characters stand at the line that names it; `started`: by this command. */
 static bool read_file(struct shell_machine *m, const struct shell_text *w,
@@ -43,6 +59,8 @@ static bool read_file(struct shell_machine *m, const struct shell_text *w,
     bool deep = m->sourced >= SHELL_SOURCED_MAX;
     if (!u && !deep)
         text = shell_file_text(m, name);
+    if (!text && !u && !deep)
+        text = without_folders(m, name, line);
     if (!text) {
         shell_note(m, line, "%s is not read: %s", shell_shown(m->arena, name),
                    u ? u->why : "it was not found next to the script");
