@@ -67,6 +67,38 @@ static void take_ulysses(struct launch_context *t, const struct dialect_option *
         launch_set(t, "/parallelism/context_comm", json_string("alltoall"), it);
 }
 
+/* 0 is a model that is no pipeline's. */
+static void take_pipeline(struct launch_context *t, const struct dialect_option *row,
+                          const struct value_item *it)
+{
+    int64_t n;
+    if (launch_whole(it->value, &n) && n == 0)
+        launch_hear(t, it);
+    else
+        dialect_take_as(t, row, it, DIALECT_DEGREE);
+}
+
+/* "0:768 250B:1536": batches, each from so many tokens or samples on (NVIDIA/Megatron-LM,
+ * megatron/core/num_microbatches_calculator.py). */
+static void take_schedule(struct launch_context *t, const struct dialect_option *row,
+                          const struct value_item *it)
+{
+    const char *colon =
+        it->value->kind == VALUE_STRING ? strrchr(it->value->text, ':') : NULL;
+    const struct value last = { .kind = VALUE_STRING,
+                                .line = it->value->line,
+                                .column = it->value->column,
+                                .text = colon ? colon + 1 : "" };
+    int64_t n;
+    if (!launch_whole(colon ? &last : it->value, &n) || !colon || n < 1) {
+        launch_unresolved_item(t, row->pointer, it, "list of batches");
+        return;
+    }
+    launch_set(t, row->pointer, json_integer((json_int_t)n), it);
+    launch_note(t->l, it->line, DIAG_APPROXIMATE,
+                "%s: the batch that it ends with is simulated, in every step", it->key);
+}
+
 /* How many data-parallel ranks there are by the GPUs that are known so far; 0. */
 static int64_t data_ranks(const struct launch_context *t)
 {
@@ -134,7 +166,7 @@ const struct dialect_option megatron_job_rows[] = {
     ROW("--tensor-model-parallel-size", WIDE "tensor", .kind = DIALECT_DEGREE, .written = true),
     ROW("--model-parallel-size", WIDE "tensor", .kind = DIALECT_DEGREE),
     ROW("--pipeline-model-parallel-size", WIDE "pipeline", .kind = DIALECT_DEGREE, .written = true),
-    ROW("--pipe-parallel-size", WIDE "pipeline", .kind = DIALECT_DEGREE), /* DeepSpeed's of 2020 */
+    ROW("--pipe-parallel-size", WIDE "pipeline", .take = take_pipeline), /* DeepSpeed's of 2020 */
     ROW("--context-parallel-size", WIDE "context", .kind = DIALECT_DEGREE, .written = true),
     ROW("--ds-sequence-parallel-size", WIDE "context", .take = take_ulysses),
     ROW("--expert-model-parallel-size", WIDE "expert", .kind = DIALECT_DEGREE, .written = true),
@@ -151,6 +183,7 @@ const struct dialect_option megatron_job_rows[] = {
     ROW("--micro-batch-size", "/training/micro_batch_size", .kind = DIALECT_SIZE, .written = true),
     ROW("--batch-size", "/training/micro_batch_size", .kind = DIALECT_SIZE), /* of 2019 and 2020: of a GPU */
     ROW("--global-batch-size", "/training/global_batch_size", .kind = DIALECT_SIZE, .written = true),
+    ROW("--step-batch-size-schedule", "/training/global_batch_size", .take = take_schedule), /* main of 2026 */
     ROW("--gas", "/training/gradient_accumulation_steps", .kind = DIALECT_SIZE), /* likewise */
     ROW("--mtp-num-layers", "/training/mtp_layers", .kind = DIALECT_POSITIVE, .written = true),
     ROW("--mtp-use-repeated-layer", "/training/mtp_repeated", .kind = DIALECT_FLAG, .written = true),

@@ -1,6 +1,6 @@
 /* Megatron's options that no row of a field is: what several say together, what has no
- * part in a step, what is not simulated (Megatron-LM's arguments.py up to Megatron-Core
- * 0.15, Megatron-DeepSpeed's and BigScience's). */
+ * part in a step, what is not simulated (Megatron-LM's arguments.py up to main
+ * of 2026-08, Megatron-DeepSpeed's and BigScience's). */
 #include "base/names.h"
 #include "dialect/megatron/megatron.h"
 
@@ -97,6 +97,7 @@ static const struct dialect_option joint_rows[] = {
     ROW_ACTS("--decoder-first-pipeline-num-layers", "/parallelism/partition"),
     ROW_ACTS("--decoder-last-pipeline-num-layers", "/parallelism/partition"),
     ROW("--group-query-attention", "/model/num_query_groups", .kind = DIALECT_FLAG, .give = megatron_give_grouped),
+    ROW_ACTS("--no-pad-vocab-size", "/training/vocab_padding"), ROW_ACTS("--disable-pad-vocab-size", "/training/vocab_padding"),
     ROW("--make-vocab-size-divisible-by", "/training/vocab_padding", .give = megatron_give_padding),
     ROW_ACTS("--train-samples", "/training/steps"),
     ROW_ACTS("--train-tokens", "/training/steps"),

@@ -175,12 +175,20 @@ static bool is_not_heeded(struct launch_context *t, const struct launch_command 
 void megatron_take_vocabulary(struct launch_context *t, const struct launch_command *c)
 {
     static const char at[] = "/model/vocab_size", padding[] = "/training/vocab_padding";
-    const struct value_item *it = launch_option(c, "--make-vocab-size-divisible-by");
+    static const char *const none[] = { "--no-pad-vocab-size",
+                                        "--disable-pad-vocab-size", NULL };
+    const struct value_item *it = launch_option(c, "--make-vocab-size-divisible-by"),
+                            *bare = launch_any_option(c, none);
     int64_t tensor = launch_number(t, "/parallelism/tensor", 1), n;
     if (!is_not_heeded(t, c))
         launch_take_rows(t, megatron_vocabulary_rows, &c->options);
     if (!launch_has(t, at) && !launch_is_unresolved(t, at))
         assume_vocabulary(t, c);
+    if (bare && !launch_is_off(bare->value)) { /* main of 2026 */
+        launch_hear(t, bare);
+        launch_set(t, padding, json_integer(1), bare);
+        return;
+    }
     if (!it || !launch_whole(it->value, &n) || n < 1 || n > VOCAB_PADDING_MAX)
         n = 128; /* arguments.py's default */
     struct value v = { .line = it ? it->value->line : c->command->line };
