@@ -104,7 +104,7 @@ const struct dialect_option megatron_later_rows[] = {
     ROW_UNSIMULATED("--gdp-*"), ROW_UNSIMULATED("--dsa-*"), ROW_UNSIMULATED("--no-dsa-*"), ROW_UNSIMULATED("--relative-attention-num-buckets"),
     ROW_UNSIMULATED("--disable-bf16-reduced-precision-matmul"), ROW_UNSIMULATED("--no-clone-scatter-output-in-embedding"),
     ROW_UNSIMULATED("--decrease-batch-size-if-needed"),
-    ROW_UNSIMULATED("--batch-invariant-*"), ROW_UNSIMULATED("--deterministic-mode"), ROW_UNSIMULATED("--disable-jit-fuser"),
+    ROW_UNSIMULATED("--batch-invariant-*"), ROW_UNSIMULATED("--deterministic-mode"), ROW_UNSIMULATED("--disable-jit-*"),
     ROW_UNSIMULATED("--disable-mamba-mem-eff-path"), ROW_UNSIMULATED("--disable-fp8-wgrad"), ROW_UNSIMULATED("--disable-clone-scatter-output-in-embedding"),
     ROW_UNSIMULATED("--disable-dsa-*"), ROW_UNSIMULATED("--linear-*"), ROW_UNSIMULATED("--flash-attention-version"), ROW_UNSIMULATED("--fake-process-group"),
     ROW_UNSIMULATED("--mlp-chunks-for-training"), ROW_UNSIMULATED("--max-seqlen-per-dp-cp-rank"), ROW_UNSIMULATED("--moe-dispatch-fwd-dtype"),

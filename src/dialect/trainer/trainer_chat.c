@@ -7,6 +7,7 @@
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
+#include "model/hub.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -86,6 +87,55 @@ static void take_rest(struct launch_context *t, const struct value_item *rank)
                 "embeddings, norms and the head, and biases, which are not counted");
 }
 
+/* The path of the linear layers of a family's blocks (transformers, modeling_*.py); GPT-2's
+ * are none, but Conv1D. */
+static const struct {
+    const char *family, *path;
+} block_paths[] = {
+    { "opt", "model.decoder.layers." },  { "bloom", "transformer.h." },
+    { "llama", "model.layers." },        { "mistral", "model.layers." },
+    { "qwen2", "model.layers." },        { "qwen3", "model.layers." },
+    { "phi3", "model.layers." },         { "gemma", "model.layers." },
+    { "gemma2", "model.layers." },       { "gpt_neox", "gpt_neox.layers." },
+    { "gpt_neo", "transformer.h." },     { "gptj", "transformer.h." },
+    { "falcon", "transformer.h." },      { "gpt2", "" },
+    { "gpt_bigcode", "transformer.h." }, { "chatglm", "transformer.encoder.layers." },
+};
+
+/* Of the model that the options name; NULL: it is not known. */
+static const char *blocks_of(struct launch_context *t, const struct value *options)
+{
+    const struct value_item *it = option(options, "model-name-or-path");
+    struct hub_id id;
+    if (!it || it->value->kind != VALUE_STRING ||
+        !hub_find(&id, t->l->loader, it->value->text))
+        return NULL;
+    const char *family = id.family;
+    struct cfg config = family ? (struct cfg) { 0 }
+                               : hub_load(t->l->loader, id.name, (struct cfg) { 0 });
+    if (!family && cfg_string(cfg_get(config, "model_type"), &family))
+        return NULL;
+    for (size_t i = 0; i < sizeof(block_paths) / sizeof(block_paths[0]); i++)
+        if (strcmp(block_paths[i].family, family) == 0)
+            return block_paths[i].path;
+    return NULL;
+}
+
+/* Whether no layer has the name in its path, so that no adapter is made. */
+static bool makes_none(struct launch_context *t, const struct value *options,
+                       const struct value_item *rank, const char *name)
+{
+    const char *blocks = blocks_of(t, options);
+    bool path = strstr(name, "layers") || strstr(name, "h.");
+    if (!blocks || !path || (*blocks && strstr(blocks, name)))
+        return false;
+    launch_note(t->l, rank->line, DIAG_APPROXIMATE,
+                "%s: no linear layer of this model has \"%.60s\" in its path%s%s: no "
+                "adapter is made, and all weights are trained",
+                rank->key, name, *blocks ? ", which is " : "", blocks);
+    return true;
+}
+
 /* dschat/utils/module/lora.py: all linear layers whose path has the name; alone they are
  * trained with --only_optimize_lora. */
 void trainer_take_chat_adapters(struct launch_context *t, const struct value *options)
@@ -101,9 +151,13 @@ void trainer_take_chat_adapters(struct launch_context *t, const struct value *op
     launch_hear(t, only);
     if (!rank || (launch_whole(rank->value, &n) && n <= 0))
         return;
-    if (!launch_whole(rank->value, &n))
+    if (!launch_whole(rank->value, &n)) {
         launch_unresolved_item(t, PEFT_LORA, rank, "whole number");
-    else {
+    } else if (makes_none(t, options, of ? of : rank, name)) {
+        t->adapters = true; /* it is known what they are */
+        if (only && !launch_is_off(only->value))
+            launch_unresolved_item(t, PEFT_TARGETS, of ? of : rank, "path of layers");
+    } else {
         t->adapters = true;
         launch_set(t, PEFT_RANK, json_integer((json_int_t)n), rank);
         launch_set(t, PEFT_ALPHA, json_real(1), rank);
