@@ -137,7 +137,7 @@ static bool expand(struct strbuf *out, const char *text)
     strbuf_init(&plain);
     strbuf_init(&groups);
     for (; *text; text++)
-        if (*text != ',')
+        if (!strchr(",\\", *text)) /* a shell's within a list of arguments */
             strbuf_addch(&plain, *text);
     /* first groups, then the counts of letters that were in them */
     bool ok = unroll(&groups, strbuf_get(&plain)) && unroll(out, strbuf_get(&groups));
