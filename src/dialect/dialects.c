@@ -19,6 +19,7 @@
 #include "dialect/olmo/olmo.h"
 #include "dialect/olmocore/olmocore.h"
 #include "dialect/openrlhf/openrlhf.h"
+#include "dialect/oumi/oumi.h"
 #include "dialect/python/python.h"
 #include "dialect/sagemaker/sagemaker.h"
 #include "dialect/swift/swift.h"
@@ -94,6 +95,11 @@ const struct dialect dialects[] = {
       .sources = DIALECT_CALLS,
       .programs = (const char *const[]) { "xtuner", NULL }, .starts = true,
       .recognises = xtuner_recognises, .read = xtuner_read, .tables = xtuner_tables },
+    { .name = "oumi",
+      .summary = "Oumi's configuration, and `oumi train`",
+      .sources = DIALECT_DOCUMENT,
+      .programs = (const char *const[]) { "oumi", NULL }, .own_documents = true,
+      .recognises = oumi_recognises, .read = oumi_read, .tables = oumi_tables, .settle = trainer_settle_parts },
     { .name = "script",
       .summary = "a training program in Python (calls of transformers, TRL, PEFT, Accelerate, Lightning and Unsloth), or its own document",
       .sources = DIALECT_CALLS | DIALECT_COMMAND | DIALECT_DOCUMENT, .reads_program = true, .any = true,

@@ -11,7 +11,7 @@ enum { LAUNCH_OVERRIDE_DEPTH_MAX = 12 };
 struct launch_command;
 
 /* The word after the script that names a YAML or TOML file: the value of an option that
- * has "config" in its name, or the first without an option; its text without "--x=".
+ * has "config" in its name, or of -c, or the first without an option; its text without "--x=".
  * false: there is none. */
 struct launch_named {
     const struct shell_word *word;

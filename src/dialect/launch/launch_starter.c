@@ -93,11 +93,21 @@ static const struct shell_word *open_word(const struct starter_line *l)
     return NULL;
 }
 
+/* `oumi distributed torchrun` has options of its own for all nodes and GPUs there are
+ * (oumi/cli/distributed_run.py, Oumi 0.8). */
+static bool is_filled(const struct starter_line *l)
+{
+    return l->at >= 2 && strcmp(l->w[l->at - 1].text, "distributed") == 0 &&
+           strcmp(launch_last_part(l->w[l->at - 2].text), "oumi") == 0;
+}
+
 /* Where an option is not there: its default; or it is open, as a word may give it. */
 static void take_default(struct launch_context *t, const char *pointer,
                          const char *name, const struct starter_line *l)
 {
     const struct shell_word *open = open_word(l);
+    if (is_filled(l))
+        return;
     if (!open)
         launch_starter_one(t, pointer, name, l->w[l->at].line);
     else if (strcmp(pointer, count_at) == 0 && !is_of_job(t, pointer))
@@ -211,33 +221,6 @@ static void take_srun(struct launch_context *t, const struct launch_command *c,
         launch_add_unresolved(t, count_at, l->w[l->at].line,
                               "srun: nothing says on how many nodes");
     launch_starter_count(t, gpus_at, &g);
-}
-
-/* composer: processes of this node, all GPUs without a number, and of all nodes
- * (composer/cli/launcher.py, Composer 0.32). */
-static const char *const composer_gpus[] = { "-n", "--nproc", NULL };
-static const char *const composer_ranks[] = { "--world-size", NULL };
-
-static void take_composer(struct launch_context *t, const struct launch_command *c,
-                          const struct starter_line *l)
-{
-    struct starter_option g = launch_starter_find(l->w, l->at, l->end, composer_gpus),
-                          n = launch_starter_find(l->w, l->at, l->end, composer_ranks);
-    int64_t all = 0, one = 0;
-    bool ranks = n.name && !n.word->why && launch_starter_number(n.value, &all),
-         each = g.name && !g.word->why && launch_starter_number(g.value, &one);
-    launch_starter_count(t, gpus_at, &g);
-    if (ranks && each && all % one == 0)
-        launch_starter_set(t, count_at, &n, all / one);
-    else if (n.name)
-        launch_add_unresolved(
-            t, count_at, n.word->line,
-            "composer: on how many nodes is %s over -n, which are not "
-            "both known",
-            n.name);
-    else
-        launch_starter_one(t, count_at, "--world_size' default", l->w[l->at].line);
-    (void)c;
 }
 
 /* `colossalai run` starts on this host, or on all in its file (colossalai/cli/launcher);
@@ -361,7 +344,7 @@ static const struct starter {
     { { "jsrun" }, launch_jsrun_take, NULL, { launch_jsrun_sets, launch_jsrun_each, launch_jsrun_tasks } },
     { { "srun", "yhrun" }, take_srun, launch_take_srun_exports, { launch_slurm_node_names, launch_slurm_task_names, srun_export } },
     { { "accelerate", "accelerate.commands.launch" }, take_accelerate, NULL, { any_option } },
-    { { "composer" }, take_composer, NULL, { composer_gpus, composer_ranks } },
+    { { "composer" }, launch_composer_take, NULL, { launch_composer_gpus, launch_composer_ranks } },
     { { "fabric", "lightning" }, launch_fabric_take, NULL,
       { launch_fabric_nodes, launch_fabric_devices, launch_fabric_strategy, launch_fabric_precision } },
     { { NULL }, take_alone, NULL, { NULL } },

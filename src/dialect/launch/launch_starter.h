@@ -68,6 +68,11 @@ void launch_fabric_take(struct launch_context *t, const struct launch_command *c
 extern const char *const launch_fabric_nodes[], *const launch_fabric_devices[];
 extern const char *const launch_fabric_strategy[], *const launch_fabric_precision[];
 
+/* launch_composer.c: Composer's. */
+void launch_composer_take(struct launch_context *t, const struct launch_command *c,
+                          const struct starter_line *l);
+extern const char *const launch_composer_gpus[], *const launch_composer_ranks[];
+
 /* SLURM's options of nodes, of GPUs of each and of all, and of tasks on each node. */
 extern const char *const launch_slurm_node_names[];
 extern const char *const launch_slurm_gpu_names[], *const launch_slurm_all_gpu_names[];
