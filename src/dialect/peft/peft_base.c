@@ -204,6 +204,15 @@ static void set_half_base(struct launch_context *t, const struct value_item *loa
     launch_set(t, PEFT_BASE, json_string(computes), loaded);
 }
 
+/* Whether what shards keeps the weights as they are loaded: FSDP without mixed precision
+ * does (accelerate/accelerator.py, prepare_model). */
+static bool is_kept(struct launch_context *t, const char *precision)
+{
+    const char *library =
+        json_string_value(pointer_get(t->tree, "/parallelism/library"));
+    return !precision && library && strcmp(library, "fsdp") == 0;
+}
+
 void peft_settle(struct launch_context *t)
 {
     static const char precision[] = "/training/precision";
@@ -218,7 +227,7 @@ void peft_settle(struct launch_context *t)
         settle_compute(t);
         return;
     }
-    if (t->converts || launch_is_unresolved(t, precision))
+    if ((t->converts && !is_kept(t, now)) || launch_is_unresolved(t, precision))
         return;
     if (!type && it && it->value->kind == VALUE_UNKNOWN) {
         launch_add_unresolved(t, PEFT_BASE, it->value->line,
