@@ -28,6 +28,7 @@
 #include "dialect/trainer/trainer.h"
 #include "dialect/trl/trl.h"
 #include "dialect/user_script/user_script.h"
+#include "dialect/usual/usual.h"
 #include "dialect/verl/verl.h"
 #include "dialect/xtuner/xtuner.h"
 
@@ -196,6 +197,10 @@ const struct dialect dialects[] = {
       .summary = "litgpt's configuration and commands",
       .sources = DIALECT_DOCUMENT, .programs = (const char *const[]) { "litgpt", NULL },
       .recognises = litgpt_recognises, .read = litgpt_read, .tables = litgpt_tables },
+    { .name = "usual",
+      .summary = "a program's own document that no framework has: a model, a batch and a rate of learning by their usual names",
+      .sources = DIALECT_DOCUMENT,
+      .recognises = usual_recognises, .read = usual_read, .settle = trainer_settle_parts },
     { .name = "scenario",
       .summary = "smsim's own file",
       .emit = { .name = "scenario", .write = emit_tree, .comment = NULL, .first = "" } },

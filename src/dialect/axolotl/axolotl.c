@@ -259,8 +259,8 @@ static const struct peft_kind adapters = { .asks = "adapter", .double_quantizati
 
 bool axolotl_recognises(const struct dialect_input *in)
 {
-    static const char *const marks[] = { "sequence_len", "micro_batch_size", "datasets",
-                                         "adapter", NULL };
+    static const char *const marks[] = { "sequence_len", "datasets",
+                                         "pretraining_dataset", "adapter", NULL };
     bool marked = false;
     for (const char *const *m = marks; *m; m++)
         marked |= value_get(in->root, *m) != NULL;

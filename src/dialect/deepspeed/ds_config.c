@@ -17,11 +17,16 @@ bool deepspeed_recognises(const struct dialect_input *in)
 {
     static const char *const marks[] = { "zero_optimization", "train_batch_size",
                                          "train_micro_batch_size_per_gpu" };
-    bool marked = false;
+    /* of scenarios, and of programs whose batch is called so */
+    static const char *const others[] = { "training",      "cluster",  "base_model",
+                                          "model_name",    "model_id", "model",
+                                          "learning_rate", "lr" };
+    bool marked = false, other = false;
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
         marked |= value_get(in->root, marks[i]) != NULL;
-    return marked && !value_get(in->root, "training") &&
-           !value_get(in->root, "cluster");
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        other |= value_get(in->root, others[i]) != NULL;
+    return marked && !other;
 }
 
 /* Read apart, so that what is no JSON is somebody else's to report. */

@@ -23,6 +23,15 @@ static void take_mixed(struct launch_context *t, const struct dialect_option *ro
         dialect_take_as(t, t->converts ? &converted : row, it, DIALECT_WORD);
 }
 
+/* All that is between updates on all GPUs; where accumulation is given, that says it. */
+static void take_effective(struct launch_context *t, const struct dialect_option *row,
+                           const struct value_item *it)
+{
+    if (!launch_has(t, "/training/gradient_accumulation_steps") &&
+        !launch_is_unresolved(t, "/training/gradient_accumulation_steps"))
+        dialect_take_as(t, row, it, DIALECT_POSITIVE);
+}
+
 /* clang-format off */
 static const struct dialect_word precisions[] = {
     { "bf16", "amp_bf16" }, { "fp16", "amp_fp16" }, { "bfloat16", "amp_bf16" }, { "float16", "amp_fp16" },
@@ -36,12 +45,13 @@ static const struct dialect_word precisions[] = {
 /* Before the Trainer's: "batch_size" next to them is another. */
 const struct dialect_option trainer_batch_rows[] = {
     BATCH("micro_batch_size"), BATCH("microbatch_size"), BATCH("per_device_batch_size"), BATCH("per_gpu_batch_size"),
-    BATCH("batch_size_per_gpu"), BATCH("batch_size_per_device"), BATCH("device_batch_size"), BATCH("train_micro_batch_size_per_gpu"), ROW_END,
+    BATCH("batch_size_per_gpu"), BATCH("batch_size_per_device"), BATCH("device_batch_size"), BATCH("train_micro_batch_size_per_gpu"), BATCH("micro_batch_size_per_gpu"), ROW_END,
 };
 const struct dialect_option trainer_usual_rows[] = {
     MODEL("base_model"), MODEL("base_model_name"), MODEL("base_model_name_or_path"), MODEL("pretrained_model_name_or_path"), MODEL("pretrained_model"),
     MODEL("pretrained_model_path"), MODEL("model_path"), MODEL("model"),
     ROW("global_batch_size", global_at, .kind = DIALECT_POSITIVE), ROW("total_batch_size", global_at, .kind = DIALECT_POSITIVE),
+    ROW("effective_batch_size", global_at, .take = take_effective),
     LENGTH("sequence_length"), LENGTH("seq_len"), LENGTH("max_len"), LENGTH("context_length"), LENGTH("cutoff_len"), LENGTH("max_sequence_length"),
     ROW("gradient_accumulate_every", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE),
     ROW("max_train_steps", "/training/steps", .kind = DIALECT_POSITIVE), ROW("train_steps", "/training/steps", .kind = DIALECT_POSITIVE),

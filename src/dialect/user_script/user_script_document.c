@@ -7,6 +7,7 @@
 #include "dialect/trainer/trainer.h"
 #include "dialect/trl/trl.h"
 #include "dialect/user_script/user_script.h"
+#include "dialect/usual/usual.h"
 
 #include <string.h>
 
@@ -22,6 +23,7 @@ static const char *usual_name(const char *section, const char *key)
     bool model =
         *section ? strncmp(section, "model", 5) == 0 : strcmp(key, "model") == 0;
     const struct dialect_option *row = dialect_option_of(trl_tables, "", key);
+    row = row ? row : dialect_option_of(trainer_tables, "", key);
     if (model && names_listed(model_names, key))
         return "model_name_or_path";
     return row && row->pointer && !names_listed(user_script_guesses, key) ? key : NULL;
@@ -153,6 +155,8 @@ void user_script_read_document(struct launch_context *t, const struct dialect_in
     peft_open_sections(t, all);
     user_script_open_document(t, all);
     add_quantized(t, key_begun(in->root, "bnb_4bit_"), all);
+    usual_take_method(t, in->root);
+    usual_take_cluster(t, in->root);
     const struct dialect_input opened = { .source = DIALECT_DOCUMENT, .root = all };
     if (trl_recognises(&opened))
         trl_read(t, &opened);
