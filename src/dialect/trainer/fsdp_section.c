@@ -181,3 +181,28 @@ void trainer_take_fsdp_config(struct launch_context *t,
     dialect_report(t, trainer_tables, "fsdp_config", section->value,
                    (struct dialect_place) { it->line, "fsdp_config: ", "", false });
 }
+
+/* A section of a program's own document, which a switch of it may turn off. */
+static void take_own_section(struct launch_context *t, const struct value_item *it)
+{
+    static const char *const switches[] = { "enabled", "enable", "enable_fsdp",
+                                            "use_fsdp", "use" };
+    bool off = it->value->n == 0;
+    for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++) {
+        const struct value_item *on = value_get(it->value, switches[i]);
+        off |= on && launch_is_off(on->value);
+    }
+    if (off)
+        return;
+    t->l->accelerated = true;
+    trainer_take_fsdp_section(t, it);
+}
+
+void trainer_take_fsdp_given(struct launch_context *t, const struct dialect_option *row,
+                             const struct value_item *it)
+{
+    if (it->value->kind == VALUE_DICT)
+        take_own_section(t, it);
+    else
+        trainer_take_fsdp(t, row, it);
+}

@@ -78,6 +78,9 @@ void trainer_take_samples(struct launch_context *t, const struct dialect_option 
 
 void trainer_take_fsdp(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it);
+/* The same, or a section of a program's own document that is called so. */
+void trainer_take_fsdp_given(struct launch_context *t, const struct dialect_option *row,
+                             const struct value_item *it);
 void trainer_take_fsdp_config(struct launch_context *t,
                               const struct dialect_option *row,
                               const struct value_item *it);

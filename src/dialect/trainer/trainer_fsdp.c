@@ -173,22 +173,6 @@ static void take_units(struct launch_context *t, const struct value_item *it)
         t->l->unwrapped_line = it->line;
 }
 
-/* A section of a program's own document, which a switch of it may turn off. */
-static void take_section(struct launch_context *t, const struct value_item *it)
-{
-    static const char *const switches[] = { "enabled", "enable", "enable_fsdp",
-                                            "use_fsdp", "use" };
-    bool off = it->value->n == 0;
-    for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++) {
-        const struct value_item *on = value_get(it->value, switches[i]);
-        off |= on && launch_is_off(on->value);
-    }
-    if (off)
-        return;
-    t->l->accelerated = true;
-    trainer_take_fsdp_section(t, it);
-}
-
 void trainer_take_fsdp(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it)
 {
@@ -205,10 +189,6 @@ void trainer_take_fsdp(struct launch_context *t, const struct dialect_option *ro
     };
     if (it->value->kind == VALUE_UNKNOWN) {
         launch_unresolved_item(t, "/parallelism/sharding/strategy", it, "string");
-        return;
-    }
-    if (it->value->kind == VALUE_DICT) {
-        take_section(t, it);
         return;
     }
     for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); i++) {
