@@ -278,9 +278,13 @@ static void test_manifest_text(void)
 static void test_documents(void)
 {
     check("a.yaml", "what: ever\n", "/cluster/count",
-          "a.yaml: no dialect has these keys (smsim help dialects)");
+          "a.yaml: no dialect has these keys (smsim help dialects; a document of a "
+          "program's "
+          "own is read with the program that is given it)");
     check("a.toml", "what = 1\n", "/cluster/count",
-          "a.toml: no dialect has these keys (smsim help dialects)");
+          "a.toml: no dialect has these keys (smsim help dialects; a document of a "
+          "program's "
+          "own is read with the program that is given it)");
     check("a.yml", "a: [1\nb: 2\n", "/cluster/count",
           "a.yml:3:1: it is no YAML: flow sequence without a closing bracket");
     check(

@@ -3,6 +3,7 @@
 #include "dialect/launch/launch_document.h"
 
 #include "dialect/dialect.h"
+#include "dialect/launch/launch_foreign.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/source/document.h"
 #include "dialect/source/manifest.h"
@@ -69,10 +70,21 @@ static bool is_logged(struct launch *l, const struct value *root)
     return it != NULL;
 }
 
+/* A framework's that is known, and not read. */
+static bool is_foreign(struct launch *l, const struct value *root)
+{
+    const char *what = NULL;
+    const struct value_item *it = launch_foreign_document(root, &what);
+    if (it)
+        diags_add(&l->loader->diags, launch_diag(l, DIAG_NOT_SIMULATED, it->line, 0),
+                  "%s: %s", it->key, what);
+    return it != NULL;
+}
+
 static json_t *take_dialect(struct launch *l, const struct document *d)
 {
     struct launch_context t = { .tree = NULL };
-    if (is_logged(l, d->root))
+    if (is_logged(l, d->root) || is_foreign(l, d->root))
         return NULL;
     const struct dialect *dialect = dialect_of_document(d->root);
     const struct dialect_input in = { .source = DIALECT_DOCUMENT,
@@ -80,7 +92,8 @@ static json_t *take_dialect(struct launch *l, const struct document *d)
                                       .estimator = l->named };
     if (!dialect) {
         diags_add(&l->loader->diags, launch_diag(l, DIAG_UNKNOWN_FORMAT, 0, 0),
-                  "no dialect has these keys (smsim help dialects)");
+                  "no dialect has these keys (smsim help dialects; a document of a "
+                  "program's own is read with the program that is given it)");
         return NULL;
     }
     launch_begin(&t, l);
