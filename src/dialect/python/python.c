@@ -147,7 +147,7 @@ static void read_all(struct python_parser *r)
                     r->wanted->bound->items[i].value);
     while (r->lex.i < r->lex.n && !r->limit) {
         python_lines(r, -1);
-        r->stop = PYTHON_GOES_ON;
+        r->in.stop = PYTHON_GOES_ON;
         if (r->lex.i < r->lex.n)
             python_notebook_line(r, true);
     }

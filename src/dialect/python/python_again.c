@@ -57,7 +57,7 @@ void python_bind_targets(struct python_parser *r, struct value *v)
     struct target t[TARGETS_MAX];
     int n = 0;
     bool comma = false;
-    r->failed |= r->nested > 2 * PYTHON_DEPTH_MAX;
+    r->failed |= r->in.nested > 2 * PYTHON_DEPTH_MAX;
     while (!python_stopped(r)) {
         if (python_at(r, "*"))
             python_advance(r);
@@ -74,7 +74,7 @@ void python_bind_targets(struct python_parser *r, struct value *v)
     }
     if (python_stopped(r))
         return;
-    r->nested++;
+    r->in.nested++;
     if (n == 1 && !comma && t[0].name)
         python_bind(r, t[0].name, v);
     else if (n == 1 && !comma) { /* (a, b) */
@@ -85,7 +85,7 @@ void python_bind_targets(struct python_parser *r, struct value *v)
     } else {
         bind_several(r, t, n, v);
     }
-    r->nested--;
+    r->in.nested--;
 }
 
 /* Comprehensions ------------------------------------------------------------------- */
@@ -194,8 +194,8 @@ struct value *python_comprehension(struct python_parser *r,
     struct python_place end = python_here(r);
     if (python_stopped(r) || python_at(r, "async"))
         return python_unknown(r, line, "it is a comprehension");
-    int64_t scope = r->scope, names = r->p->names.n;
-    r->scope = names;
+    int64_t scope = r->in.scope, names = r->p->names.n;
+    r->in.scope = names;
     python_go(r, &clauses);
     python_unbuild(r, item);
     if (python_at(r, "for"))
@@ -205,7 +205,7 @@ struct value *python_comprehension(struct python_parser *r,
     bool read = !r->failed;
     r->failed = false;
     python_leave_scope(r, names);
-    r->scope = scope;
+    r->in.scope = scope;
     python_go(r, &end);
     return c.why || !read
                ? python_unknown(r, line, "%s", c.why ? c.why : "it is a comprehension")
@@ -238,25 +238,26 @@ struct value *python_execute(struct python_parser *r, const struct value *v,
 {
     enum { DEEP_MAX = 3 };
     bool known = v && v->kind == VALUE_STRING && r->executed < DEEP_MAX;
-    struct python_parser outer = *r;
     if (!known)
         return python_new(r, VALUE_NONE, line);
+    struct python_place here = python_here(r);
+    struct python_context outer = r->in;
+    bool failed = r->failed;
     r->lex = (struct python_lexer) { .s = v->text,
                                      .n = strlen(v->text),
                                      .line = line,
                                      .still = line,
-                                     .work = outer.lex.work,
-                                     .arena = outer.lex.arena };
+                                     .work = here.lex.work,
+                                     .arena = here.lex.arena };
     r->t = (struct python_token) { .kind = TOKEN_NEWLINE, .line = line };
     r->executed++;
     r->read_suite(r, -1);
     r->executed--;
-    python_go(r, &(struct python_place) { outer.lex, outer.t, r->built.n });
-    r->failed = outer.failed;
-    r->target = outer.target;
-    r->calling = outer.calling;
-    r->nested = outer.nested;
-    r->nested_before = outer.nested_before;
+    here.built = r->built.n;
+    python_go(r, &here);
+    outer.stop = r->in.stop;
+    r->in = outer;
+    r->failed = failed;
     return python_new(r, VALUE_NONE, line);
 }
 
@@ -319,11 +320,11 @@ static size_t add_field(struct python_parser *r, struct strbuf *b, const char *s
 struct value *python_formatted(struct python_parser *r, const char *text, int64_t line)
 {
     struct strbuf b;
-    const char *why = r->nested > 2 * PYTHON_DEPTH_MAX - FORMATTED_MAX
+    const char *why = r->in.nested > 2 * PYTHON_DEPTH_MAX - FORMATTED_MAX
                           ? "it is a string made by running"
                           : NULL;
     strbuf_init(&b);
-    r->nested++;
+    r->in.nested++;
     for (const char *s = why ? "" : text; *s && b.len < PYTHON_STRING_MAX; s++) {
         if ((*s == '{' || *s == '}') && s[1] == *s) {
             strbuf_addch(&b, *s++);
@@ -338,7 +339,7 @@ struct value *python_formatted(struct python_parser *r, const char *text, int64_
             strbuf_addch(&b, *s);
         }
     }
-    r->nested--;
+    r->in.nested--;
     if (!why && b.len >= PYTHON_STRING_MAX)
         why = "it is too long a string";
     struct value *v =

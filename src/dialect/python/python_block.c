@@ -85,27 +85,27 @@ static void read_line(struct python_parser *r, int64_t column)
 {
     struct python_lexer start = r->lex;
     r->failed = false;
-    r->calling = NULL;
-    r->nested = r->nested_before;
+    r->in.calling = NULL;
+    r->in.nested = r->in.nested_before;
     r->lex.brackets = 0;
     python_advance(r);
     int64_t line = r->t.line;
-    if (!r->failed && r->stop)
+    if (!r->failed && r->in.stop)
         python_skip_statement(r);
     else if (!r->failed)
         read_statement(r, column);
     if (!r->failed || r->limit)
         return;
-    if (!r->stop) {
-        if (r->calling)
+    if (!r->in.stop) {
+        if (r->in.calling)
             python_note(r, line, "%.60s(...) could not be read, and is passed over",
-                        r->calling);
+                        r->in.calling);
         if (r->p->n_passed++ == 0)
             r->p->first_passed = line;
     }
     start.work = r->lex.work;
     r->lex = start;
-    enum heads heads = r->stop ? HEADS_NOTHING : heads_of(r);
+    enum heads heads = r->in.stop ? HEADS_NOTHING : heads_of(r);
     python_skip_line(r);
     r->failed = false;
     read_below(r, heads, column, line);
@@ -115,13 +115,13 @@ void python_lines(struct python_parser *r, int64_t column)
 {
     int64_t at;
     bool within = r->blocks++ < BLOCKS_MAX;
-    enum python_stop stop = r->stop;
+    enum python_stop stop = r->in.stop;
     if (!within)
-        r->stop = PYTHON_RAISE;
+        r->in.stop = PYTHON_RAISE;
     while (!r->limit && (at = python_next_line(r)) > column)
         read_line(r, at);
     if (!within)
-        r->stop = stop;
+        r->in.stop = stop;
     r->blocks--;
 }
 
@@ -135,12 +135,12 @@ void python_suite(struct python_parser *r, int64_t column)
 
 static void read_suite(struct python_parser *r, int64_t column, bool taken)
 {
-    enum python_stop before = r->stop;
+    enum python_stop before = r->in.stop;
     if (!taken)
-        r->stop = PYTHON_RAISE;
+        r->in.stop = PYTHON_RAISE;
     python_suite(r, column);
     if (!taken)
-        r->stop = before;
+        r->in.stop = before;
 }
 
 /* Whether the statement goes on with that word, at its own column; over it. */
@@ -252,7 +252,7 @@ static bool repeat(struct python_parser *r, const struct value *list,
     bool broken = false;
     for (int32_t i = 0; i < list->n && !r->limit && !broken; i++) {
         if (!python_may_loop(r)) {
-            r->left_unsurely = true;
+            r->in.left_unsurely = true;
             r->p->cut = true;
             break;
         }
@@ -262,9 +262,9 @@ static bool repeat(struct python_parser *r, const struct value *list,
         r->loops++;
         read_suite(r, column, true);
         r->loops--;
-        enum python_stop stop = r->stop;
+        enum python_stop stop = r->in.stop;
         if (stop == PYTHON_CONTINUE || stop == PYTHON_BREAK)
-            r->stop = PYTHON_GOES_ON;
+            r->in.stop = PYTHON_GOES_ON;
         broken = stop == PYTHON_BREAK;
         if (stop > PYTHON_BREAK)
             break;
@@ -281,9 +281,9 @@ static bool read_unsure(struct python_parser *r, int64_t column)
     read_suite(r, column, true);
     r->loops--;
     r->unsure_loops--;
-    bool broken = r->stop == PYTHON_BREAK;
-    if (r->stop == PYTHON_CONTINUE || broken)
-        r->stop = PYTHON_GOES_ON;
+    bool broken = r->in.stop == PYTHON_BREAK;
+    if (r->in.stop == PYTHON_CONTINUE || broken)
+        r->in.stop = PYTHON_GOES_ON;
     return broken;
 }
 
@@ -309,7 +309,7 @@ static void read_else(struct python_parser *r, int64_t column, int left, int64_t
 /* "for" targets "in" values ":" */
 static void read_for(struct python_parser *r, int64_t column)
 {
-    bool outer = r->left_unsurely;
+    bool outer = r->in.left_unsurely;
     int64_t line = r->t.line;
     char why[PYTHON_WHY_MAX];
     struct python_branches changes;
@@ -334,13 +334,13 @@ static void read_for(struct python_parser *r, int64_t column)
     struct python_place body = python_here(r);
     const struct value *list =
         over->kind == VALUE_UNKNOWN ? NULL : python_items(r, over);
-    r->left_unsurely = false;
+    r->in.left_unsurely = false;
     python_branches_begin(r, &changes);
     bool broken =
         list ? repeat(r, list, &targets, &body, column) : read_unsure(r, column);
-    int left = r->left_unsurely || (!list && broken) ? -1 : broken;
-    python_branches_keep(r, &changes, list && r->left_unsurely, why);
-    r->left_unsurely = outer;
+    int left = r->in.left_unsurely || (!list && broken) ? -1 : broken;
+    python_branches_keep(r, &changes, list && r->in.left_unsurely, why);
+    r->in.left_unsurely = outer;
     if (list && !r->limit) { /* after it, however it was left */
         python_go(r, &body);
         read_suite(r, column, false);
@@ -350,20 +350,20 @@ static void read_for(struct python_parser *r, int64_t column)
 
 static void read_while(struct python_parser *r, int64_t column)
 {
-    bool outer = r->left_unsurely;
+    bool outer = r->in.left_unsurely;
     int64_t line = r->t.line;
     python_advance(r);
     int truth = read_condition(r, NULL);
     if (python_stopped(r))
         return;
     bool broken = false;
-    r->left_unsurely = false;
+    r->in.left_unsurely = false;
     if (truth)
         broken = read_unsure(r, column);
     else
         read_suite(r, column, false);
-    int left = broken || r->left_unsurely ? -1 : 0;
-    r->left_unsurely = outer;
+    int left = broken || r->in.left_unsurely ? -1 : 0;
+    r->in.left_unsurely = outer;
     read_else(r, column, left, line);
 }
 
@@ -397,20 +397,20 @@ static void read_except(struct python_parser *r, int64_t column, int truth)
  * what runs. */
 static void read_try(struct python_parser *r, int64_t column)
 {
-    int32_t tries = r->tries;
+    int32_t tries = r->in.tries;
     bool outer = r->may_raise;
     r->may_raise = false;
     python_advance(r);
     python_expect_colon(r);
     if (python_stopped(r))
         return;
-    r->tries = r->maybe + 1;
+    r->in.tries = r->maybe + 1;
     read_suite(r, column, true);
-    r->tries = tries;
-    int raised = r->stop == PYTHON_RAISE ? 1 : r->may_raise ? -1 : 0;
+    r->in.tries = tries;
+    int raised = r->in.stop == PYTHON_RAISE ? 1 : r->may_raise ? -1 : 0;
     r->may_raise = outer;
     if (raised == 1)
-        r->stop = PYTHON_GOES_ON;
+        r->in.stop = PYTHON_GOES_ON;
     for (int left = raised; !r->limit && goes_on_with(r, column, "except");
          left = left == 1 ? 0 : left)
         read_except(r, column, left);

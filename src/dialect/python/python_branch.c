@@ -183,13 +183,13 @@ static void take_back(struct python_parser *r, int64_t mark, int64_t born)
 
 void python_branch_end(struct python_parser *r, struct python_branches *b)
 {
-    bool leaves = r->stop == PYTHON_RETURN || r->stop == PYTHON_RAISE;
-    r->left_unsurely |= r->stop == PYTHON_BREAK || r->stop == PYTHON_CONTINUE;
+    bool leaves = r->in.stop == PYTHON_RETURN || r->in.stop == PYTHON_RAISE;
+    r->in.left_unsurely |= r->in.stop == PYTHON_BREAK || r->in.stop == PYTHON_CONTINUE;
     for (int64_t i = b->mark; i < r->journal.n && !leaves; i++)
         keep_outcome(r, b, &r->journal.v[i]);
     take_back(r, b->mark, b->born);
     b->n += !leaves;
-    r->stop = PYTHON_GOES_ON;
+    r->in.stop = PYTHON_GOES_ON;
 }
 
 /* What a slot is in a branch: as it was before where that did not change it. */
@@ -294,7 +294,7 @@ void python_branches_join(struct python_parser *r, struct python_branches *b,
     for (int64_t i = 0; i < joined.n; i++)
         set_slot(r, &joined.v[i], joined.v[i].value);
     if (variants == 0) /* none goes on */
-        r->stop = PYTHON_RAISE;
+        r->in.stop = PYTHON_RAISE;
     VEC_RELEASE(&joined);
     VEC_RELEASE(&b->outcomes);
 }

@@ -395,7 +395,7 @@ static struct value *call_with(struct python_parser *r, const char *path,
 struct value *python_call_value(struct python_parser *r, const struct value *f,
                                 struct value *arguments, int64_t line)
 {
-    const char *target = r->lex.brackets == 0 ? r->target : NULL;
+    const char *target = r->lex.brackets == 0 ? r->in.target : NULL;
     bool named = f && f->kind == VALUE_UNKNOWN && f->text && f->why &&
                  strcmp(f->why, "it is imported") == 0;
     if (r->failed || r->limit || (!is_partial(f) && !named))
@@ -412,17 +412,17 @@ struct value *python_call_value(struct python_parser *r, const struct value *f,
 struct value *python_call_at(struct python_parser *r, const char *path, int64_t line)
 {
     bool outermost = r->lex.brackets == 0;
-    const char *function = called_of(r, path), *outer = r->calling;
+    const char *function = called_of(r, path), *outer = r->in.calling;
     if (is_wanted(r, path, function))
-        r->calling = function;
+        r->in.calling = function;
     struct value *x = object_of(r, path);
     struct value *arguments = python_arguments(r);
     if (r->failed || r->limit)
         return arguments;
-    r->calling = outer;
+    r->in.calling = outer;
     struct value *f = python_find(r, path);
     struct value *v = is_partial(f) ? python_call_value(r, f, arguments, line) : NULL;
     if (v)
         return v;
-    return call_with(r, path, outermost ? r->target : NULL, x, arguments, line);
+    return call_with(r, path, outermost ? r->in.target : NULL, x, arguments, line);
 }

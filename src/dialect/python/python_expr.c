@@ -25,11 +25,11 @@ static struct value *read_unary(struct python_parser *r)
     if (!negative && !python_at(r, "+") && !python_at(r, "~"))
         return read_power(r);
     bool inverts = python_at(r, "~");
-    r->failed |= r->nested++ > 2 * PYTHON_DEPTH_MAX;
+    r->failed |= r->in.nested++ > 2 * PYTHON_DEPTH_MAX;
     python_advance(r);
     struct value *v =
         python_stopped(r) ? python_unknown(r, line, "%s", literal_mend) : read_unary(r);
-    r->nested--;
+    r->in.nested--;
     if (inverts)
         return python_unknown(r, line, "it is arithmetic with \"~\"");
     return negative ? python_calculate(r, "-", python_int(r, line, 0), v) : v;
@@ -204,10 +204,10 @@ static struct value *read_ternary(struct python_parser *r)
     }
     const char *written = python_written(r, from);
     python_advance(r);
-    r->failed |= r->nested++ > 2 * PYTHON_DEPTH_MAX;
+    r->failed |= r->in.nested++ > 2 * PYTHON_DEPTH_MAX;
     int64_t second = r->p->calls.n;
     struct value *other = python_stopped(r) ? v : read_ternary(r);
-    r->nested--;
+    r->in.nested--;
     int truth = python_truth(condition);
     settle_calls(r, second, r->p->calls.n, truth < 0 ? -1 : !truth, written);
     settle_calls(r, first, asked, truth, written);
@@ -220,17 +220,17 @@ struct value *python_expression(struct python_parser *r)
 {
     static const char *const words[] = { "for", "async", "as", "if", "else", NULL };
     int64_t line = r->t.line;
-    if (r->nested >= 2 * PYTHON_DEPTH_MAX || python_ends_value(r))
+    if (r->in.nested >= 2 * PYTHON_DEPTH_MAX || python_ends_value(r))
         r->failed = true;
     if (r->failed || r->limit)
         return python_unknown(r, line, "%s", literal_mend);
-    r->nested++;
+    r->in.nested++;
     struct value *v = read_ternary(r);
     if (!python_ends_value(r) && !python_at_any(r, words)) {
         int shown = r->t.n < 20 ? (int)r->t.n : 20;
         v = python_unknown(r, line, "it is an expression with \"%.*s\"", shown, r->t.s);
         python_skip_rest(r);
     }
-    r->nested--;
+    r->in.nested--;
     return v;
 }

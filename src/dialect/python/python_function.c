@@ -18,10 +18,10 @@ static void add_function(struct python_parser *r, const struct python_function *
 /* Over the body of a definition, the parser after its ":". */
 static void skip_body(struct python_parser *r, int64_t column)
 {
-    enum python_stop before = r->stop;
-    r->stop = PYTHON_RAISE; /* nothing is reached */
+    enum python_stop before = r->in.stop;
+    r->in.stop = PYTHON_RAISE; /* nothing is reached */
     r->read_suite(r, column);
-    r->stop = before;
+    r->in.stop = before;
 }
 
 /* "transformers.TrainingArguments" of class A(transformers.TrainingArguments), and of
@@ -90,11 +90,11 @@ static void inherit_fields(struct python_parser *r, struct python_function *f)
 static void read_class(struct python_parser *r, struct python_function *f)
 {
     f->methods = r->functions.n;
-    int64_t scope = r->scope, names = r->p->names.n;
-    enum python_stop stop = r->stop;
-    r->scope = names;
+    int64_t scope = r->in.scope, names = r->p->names.n;
+    enum python_stop stop = r->in.stop;
+    r->in.scope = names;
     r->read_suite(r, f->column);
-    r->stop = stop;
+    r->in.stop = stop;
     f->fields = python_new(r, VALUE_DICT, f->line);
     inherit_fields(r, f);
     for (int64_t i = names; i < r->p->names.n && !r->limit; i++)
@@ -102,7 +102,7 @@ static void read_class(struct python_parser *r, struct python_function *f)
             python_put(r, f->fields, r->p->names.v[i].name,
                        r->p->names.v[i].value->line, r->p->names.v[i].value);
     python_leave_scope(r, names);
-    r->scope = scope;
+    r->in.scope = scope;
     if (!r->limit)
         bind_class(r, f);
     f->called = true;
@@ -318,7 +318,7 @@ static void bind_parameters(struct python_parser *r, const struct python_functio
 
 void python_return(struct python_parser *r, struct value *v)
 {
-    struct python_frame *frame = r->frame;
+    struct python_frame *frame = r->in.frame;
     if (!frame)
         return;
     if (frame->returned && !python_same(frame->returned, v))
@@ -370,7 +370,7 @@ static struct value *object_of(struct python_parser *r, int64_t names)
 static const struct python_around *around_of(struct python_parser *r, const char *name)
 {
     struct python_around *around = ARENA_NEW(r->p->arena, struct python_around);
-    *around = (struct python_around) { name, r->around };
+    *around = (struct python_around) { name, r->in.around };
     return around;
 }
 
@@ -380,20 +380,23 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
     const struct python_function f = *of; /* others may come meanwhile */
     if (f.fields && arguments)
         return python_instance(r, of, arguments);
-    if (r->inlined == INLINED_MAX || !python_may_repeat(r) || f.fields)
+    if (r->in.inlined == INLINED_MAX || !python_may_repeat(r) || f.fields)
         return python_unknown(r, line, "%.60s(...) is a call", f.name);
     of->called = true;
-    struct python_parser outer = *r;
+    struct python_context outer = r->in;
+    bool failed = r->failed;
     struct python_place here = python_here(r);
     struct python_frame frame = { .class = f.class };
     int64_t names = r->p->names.n, functions = r->functions.n;
-    r->scope = names;
-    r->frame = &frame;
-    r->tries = 0;
-    r->around = around_of(r, f.name);
-    r->inlined++;
-    r->nested_before = r->nested;
-    r->stop = PYTHON_GOES_ON;
+    r->in = (struct python_context) { .frame = &frame,
+                                      .around = around_of(r, f.name),
+                                      .target = outer.target,
+                                      .calling = outer.calling,
+                                      .scope = names,
+                                      .inlined = outer.inlined + 1,
+                                      .nested = outer.nested,
+                                      .nested_before = outer.nested,
+                                      .left_unsurely = outer.left_unsurely };
     r->lex.brackets = 0;
     bind_parameters(r, &f, arguments);
     if (!python_stopped(r)) {
@@ -410,18 +413,8 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
     if (kept)
         python_leave_scope(r, names);
     python_go(r, &here);
-    r->scope = outer.scope;
-    r->frame = outer.frame;
-    r->around = outer.around;
-    r->inlined = outer.inlined;
-    r->nested = outer.nested;
-    r->nested_before = outer.nested_before;
-    r->stop = outer.stop;
-    r->tries = outer.tries;
-    r->failed = outer.failed;
-    r->target = outer.target;
-    r->calling = outer.calling;
-    r->left_unsurely = outer.left_unsurely;
+    r->in = outer;
+    r->failed = failed;
     for (int32_t i = 0; object && i < object->n && !r->limit; i++)
         python_bind(r, object->items[i].key, object->items[i].value);
     const struct value *v = frame.returned;

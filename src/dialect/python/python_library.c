@@ -189,7 +189,7 @@ static struct value *replaced(struct python_parser *r, const struct python_argum
             continue;
         to = python_copy(r, c.arguments);
         int64_t at = python_record(r, c.function, a->line,
-                                   r->lex.brackets == 0 ? r->target : NULL, to);
+                                   r->lex.brackets == 0 ? r->in.target : NULL, to);
         if (at < 0)
             break;
         r->p->calls.v[at].result = v;
@@ -274,7 +274,7 @@ static struct value *typer_option(struct python_parser *r,
 static struct value *locals(struct python_parser *r, const struct python_arguments *a)
 {
     struct value *v = python_new(r, VALUE_DICT, a->line);
-    for (int64_t i = r->scope; i < r->p->names.n && !r->limit; i++) {
+    for (int64_t i = r->in.scope; i < r->p->names.n && !r->limit; i++) {
         const struct python_name *n = &r->p->names.v[i];
         if (n->value && !strchr(n->name, '.') && v->n < PYTHON_ITEMS_MAX)
             python_put(r, v, n->name, n->value->line, n->value);

@@ -357,9 +357,9 @@ void python_read_import(struct python_parser *r)
     }
     python_advance(r);
     bool absent =
-        r->tries && r->t.kind == TOKEN_NAME &&
+        r->in.tries && r->t.kind == TOKEN_NAME &&
         is_elsewhere(from ? from : arena_strndup(r->p->arena, r->t.s, (size_t)r->t.n));
     read_imports(r, from);
     if (absent && !r->failed)
-        r->stop = PYTHON_RAISE;
+        r->in.stop = PYTHON_RAISE;
 }

@@ -28,9 +28,9 @@ static void skip_command(struct python_parser *r)
 void python_leave_quote(struct python_parser *r)
 {
     if (r->quoted)
-        python_leave_scope(r, r->scope);
+        python_leave_scope(r, r->in.scope);
     r->quoted = false;
-    r->scope = 0;
+    r->in.scope = 0;
 }
 
 static void meet_fence(struct python_parser *r)
@@ -39,7 +39,7 @@ static void meet_fence(struct python_parser *r)
         python_leave_quote(r);
     } else if (r->prompts) {
         r->quoted = true;
-        r->scope = r->p->names.n;
+        r->in.scope = r->p->names.n;
     }
 }
 

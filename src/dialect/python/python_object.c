@@ -71,7 +71,7 @@ static struct value *keep_names(struct python_parser *r, struct value *x,
     for (int32_t i = 0; i < arguments->n && !r->limit; i++)
         if (arguments->items[i].value->kind == VALUE_DICT)
             python_merge(r, kept, arguments->items[i].value);
-    for (int64_t i = r->scope; i < r->p->names.n && !r->limit; i++) {
+    for (int64_t i = r->in.scope; i < r->p->names.n && !r->limit; i++) {
         const struct python_name *n = &r->p->names.v[i];
         if (n->value && n->value != x && !strchr(n->name, '.') &&
             kept->n < PYTHON_ITEMS_MAX)
@@ -149,7 +149,7 @@ struct value *python_super_call(struct python_parser *r, const char *name,
                                 const struct value *arguments, int64_t line)
 {
     struct value *self = python_find(r, "self");
-    int64_t class = r->frame && self ? r->frame->class - 1 : -1;
+    int64_t class = r->in.frame && self ? r->in.frame->class - 1 : -1;
     int64_t base = class >= 0 ? base_class(r, class) : -1;
     struct python_function *f = base >= 0 ? method_of(r, base, name) : NULL;
     return f ? python_call_method(r, f, self, arguments, line) : NULL;

@@ -148,6 +148,23 @@ enum python_stop {
     PYTHON_RAISE
 };
 
+/* What the text has as it is read and each call of a function has anew: it is kept as a
+ * whole while one is read. */
+struct python_context {
+    struct python_frame *frame; /* of the call; NULL: it is the text itself */
+    /* the functions that are read, the innermost first; NULL: as above */
+    const struct python_around *around;
+    const char *target;    /* what the statement assigns to, or NULL */
+    const char *calling;   /* a wanted call that is being read, or NULL */
+    int64_t scope;         /* names from here on are this block's */
+    int32_t inlined;       /* functions whose calls are being read */
+    int32_t nested;        /* expressions inside each other */
+    int32_t nested_before; /* of them, those around the statement */
+    int32_t tries;         /* in a `try`: `maybe` and 1 where that began; else 0 */
+    bool left_unsurely;    /* the innermost loop may have been left */
+    enum python_stop stop; /* the statements that follow in the block are not reached */
+};
+
 struct python_parser {
     struct python *p;
     void (*read_suite)(struct python_parser *r, int64_t column);
@@ -160,33 +177,22 @@ struct python_parser {
     const struct python_wanted *wanted;
     struct python_lexer lex;
     struct python_token t; /* the next one */
-    const char *target;    /* what the statement assigns to, or NULL */
-    const char *calling;   /* a wanted call that is being read, or NULL */
+    struct python_context in;
     int64_t values;        /* made so far */
-    int64_t scope;         /* names from here on are this block's */
-    int32_t nested;        /* expressions inside each other */
-    int32_t nested_before; /* of them, those around the statement */
     int32_t blocks;        /* inside each other */
-    int32_t inlined;       /* functions whose calls are being read */
     int32_t maybe;         /* branches under way that may not be taken */
     int32_t loops;         /* under way */
     int32_t executed;      /* texts that are, inside each other */
-    int32_t tries;         /* in a `try`: `maybe` and 1 where that began; else 0 */
     bool may_raise;        /* a branch of it that may not be taken raises */
-    /* the functions that are read, the innermost first; NULL: the text itself */
-    const struct python_around *around;
     const char *condition; /* the innermost that is not known, as written; NULL: none */
     int64_t remainder;     /* of the last "%" of what is not known; 0, -1 as of calls */
     int64_t every;         /* likewise, of a condition around */
     int32_t unsure_loops;  /* loops under way whose repetitions are not known */
-    bool left_unsurely;    /* the innermost loop may have been left */
     bool rest;             /* functions that nothing calls are being read */
     bool json;             /* true, false and null are values */
     bool prompts;          /* the text has some */
     bool quoted;           /* inside ``` of such a text */
     bool failed;           /* the statement is none */
-    enum python_stop stop; /* the statements that follow in the block are not reached */
-    struct python_frame *frame;
     int64_t mark; /* of the journal, where the innermost branch began; -1: none */
     int64_t born; /* values made before that branch */
     VEC(struct python_change) journal;

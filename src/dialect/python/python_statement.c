@@ -256,7 +256,7 @@ static bool read_assignment(struct python_parser *r)
     python_advance(r);
     while (n_chained < TARGETS_MAX && read_chained(r, &chained[n_chained]))
         n_chained++;
-    r->target = !tuple && !t[0].n_keys ? t[0].name : NULL;
+    r->in.target = !tuple && !t[0].n_keys ? t[0].name : NULL;
     struct value *v = read_values(r);
     if (python_stopped(r)) {
         assign_unread(r, t, n);
@@ -342,8 +342,8 @@ static void leave(struct python_parser *r)
         python_return(r, v);
     /* a script that raises on purpose would not be given: something catches it */
     bool raises = stop == PYTHON_RAISE;
-    r->may_raise |= raises && r->tries && r->maybe >= r->tries;
-    r->stop = raises && !r->maybe && !r->tries ? PYTHON_GOES_ON : stop;
+    r->may_raise |= raises && r->in.tries && r->maybe >= r->in.tries;
+    r->in.stop = raises && !r->maybe && !r->in.tries ? PYTHON_GOES_ON : stop;
 }
 
 /* What does not hold by what is read ends the program there: it is said, since what
@@ -372,10 +372,10 @@ static void read_outer(struct python_parser *r)
             break;
         struct python_outer *o = ARENA_NEW(r->p->arena, struct python_outer);
         *o = (struct python_outer) { .name = python_path(r), .global = global };
-        if (!r->frame)
+        if (!r->in.frame)
             continue;
-        o->next = r->frame->outer;
-        r->frame->outer = o;
+        o->next = r->in.frame->outer;
+        r->in.frame->outer = o;
     } while (python_at(r, ","));
 }
 
@@ -436,7 +436,7 @@ static void read_simple(struct python_parser *r)
     static const char *const keywords[] = { "yield", NULL };
     static const char *const outer[] = { "global", "nonlocal", NULL };
     struct python_place before = python_here(r);
-    r->target = NULL;
+    r->in.target = NULL;
     if (python_at(r, "import") || python_at(r, "from")) {
         python_read_import(r);
         return;
@@ -483,7 +483,7 @@ void python_simple(struct python_parser *r)
         python_note_decorator(r);
     }
     while (!python_stopped(r) && r->t.kind != TOKEN_NEWLINE && r->t.kind != TOKEN_END) {
-        if (r->stop) {
+        if (r->in.stop) {
             python_skip_statement(r);
             break;
         }

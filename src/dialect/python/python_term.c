@@ -301,17 +301,17 @@ static struct value *read_lambda(struct python_parser *r, int64_t line)
 {
     struct value *v = python_unknown(r, line, "it is an expression with \"lambda\"");
     struct python_place start = python_here(r);
-    int64_t names = r->p->names.n, scope = r->scope;
+    int64_t names = r->p->names.n, scope = r->in.scope;
     python_advance(r);
     bool plain = python_at(r, ":");
-    r->scope = plain ? scope : names;
+    r->in.scope = plain ? scope : names;
     read_parameters(r, line);
     if (!r->failed && !r->limit)
         python_advance(r);
     struct value *result = python_expression(r);
     if (!plain)
         python_leave_scope(r, names);
-    r->scope = scope;
+    r->in.scope = scope;
     if (r->failed) { /* the rest is read over */
         r->failed = false;
         python_go(r, &start);
@@ -450,7 +450,7 @@ static struct value *read_postfix(struct python_parser *r, struct value *v)
     /* TrainingClient().create_job(...) */
     int64_t at =
         name && read && names_listed(r->wanted->calls, name)
-            ? python_record(r, name, line, outermost ? r->target : NULL, arguments)
+            ? python_record(r, name, line, outermost ? r->in.target : NULL, arguments)
             : -1;
     if (at >= 0)
         r->p->calls.v[at].of = v;

@@ -244,11 +244,11 @@ void python_rebind(struct python_parser *r, int64_t name, struct value *v)
  * declares none, or there is none yet. What nobody calls sets nothing outside. */
 static int64_t outer_name(const struct python_parser *r, const char *name)
 {
-    const struct python_outer *o = r->frame && !r->rest ? r->frame->outer : NULL;
+    const struct python_outer *o = r->in.frame && !r->rest ? r->in.frame->outer : NULL;
     while (o && strcmp(o->name, name) != 0)
         o = o->next;
-    for (int64_t i = 0; o && i < r->scope; i++) {
-        int64_t at = o->global ? i : r->scope - 1 - i;
+    for (int64_t i = 0; o && i < r->in.scope; i++) {
+        int64_t at = o->global ? i : r->in.scope - 1 - i;
         if (r->p->names.v[at].value && strcmp(r->p->names.v[at].name, name) == 0)
             return at;
     }
@@ -263,11 +263,11 @@ void python_bind(struct python_parser *r, const char *name, struct value *v)
         python_rebind(r, outer, v);
         return;
     }
-    while (i-- > r->scope)
+    while (i-- > r->in.scope)
         if (strcmp(r->p->names.v[i].name, name) == 0)
             break;
     r->lex.work += r->p->names.n / 8;
-    if (i >= r->scope) {
+    if (i >= r->in.scope) {
         python_rebind(r, i, v);
     } else if (r->p->names.n == PYTHON_NAMES_MAX) {
         r->limit = "too many names";
@@ -311,13 +311,13 @@ void python_note(struct python_parser *r, int64_t line, const char *fmt, ...)
 
 static const char *within_of(const struct python_parser *r)
 {
-    return r->around ? r->around->name : NULL;
+    return r->in.around ? r->in.around->name : NULL;
 }
 
 /* Whether the function that is read is one of those that nothing called. */
 static bool is_uncalled(const struct python_parser *r)
 {
-    return r->rest && r->around && !r->around->outer;
+    return r->rest && r->in.around && !r->in.around->outer;
 }
 
 int64_t python_record(struct python_parser *r, const char *function, int64_t line,
@@ -335,7 +335,7 @@ int64_t python_record(struct python_parser *r, const char *function, int64_t lin
                                                    .condition = r->condition,
                                                    .every = r->every,
                                                    .loops = r->loops,
-                                                   .around = r->around,
+                                                   .around = r->in.around,
                                                    .within = within_of(r),
                                                    .uncalled = is_uncalled(r),
                                                    .arguments = arguments }));
