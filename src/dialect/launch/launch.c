@@ -55,6 +55,13 @@ static void no_estimators(const struct launch *l)
 
 static void no_calls(const struct launch *l, const struct python *p)
 {
+    if (p->ended) {
+        diags_add(&l->loader->diags,
+                  diag_at_line(DIAG_ERROR, DIAG_UNRESOLVED, l->file, p->ended),
+                  "the assertion does not hold on this many GPUs: the program ends "
+                  "there, and trains nothing (give another --set /cluster/count=N)");
+        return;
+    }
     diags_add(&l->loader->diags, launch_diag(l, DIAG_UNKNOWN_FORMAT, 0, 0),
               "it has no estimator, trainer, loop or configuration that is read (smsim "
               "help dialects lists them; give a launch script)");

@@ -105,8 +105,9 @@ struct python {
     VEC(struct python_name) left;   /* of functions that were called, as `kept` asks */
     VEC(struct python_note) notes;  /* what was passed over though it looked meant */
     int64_t n_passed, first_passed; /* lines that are no statement; the first of them */
-    int64_t length;                 /* of the text, in bytes */
-    const char *text;               /* as the caller gave it */
+    int64_t ended;  /* the line of an assertion that does not hold; 0: there is none */
+    int64_t length; /* of the text, in bytes */
+    const char *text;           /* as the caller gave it */
     const struct value *parsed; /* its argparse's, with what they are given; or NULL */
 };
 

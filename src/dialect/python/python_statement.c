@@ -355,10 +355,12 @@ static void read_assert(struct python_parser *r)
     const struct value *v = python_expression(r);
     if (python_at(r, ","))
         python_skip_statement(r);
-    if (!python_stopped(r) && !r->maybe && !r->rest && python_truth(v) == 0)
-        python_note(r, line,
-                    "the assertion does not hold by what is read: the program ends "
-                    "there, and what follows is read as if it did not");
+    if (python_stopped(r) || r->maybe || r->rest || python_truth(v) != 0)
+        return;
+    r->p->ended = r->p->ended ? r->p->ended : line;
+    python_note(r, line,
+                "the assertion does not hold by what is read: the program ends "
+                "there, and what follows is read as if it did not");
 }
 
 /* global a, b; nonlocal a: assignments that follow in the function are of the names
