@@ -9,7 +9,7 @@
  *     user_script_start    the program that a command or an estimator starts
  *     user_script_left     arguments that are not read, by name
  *     user_script_model    a model that the text makes of a configuration
- *     user_script_modules, user_script_stack
+ *     user_script_modules, user_script_sizes, user_script_stack
  *                          a stack of layers that the text builds of its own modules
  *     user_script_edits    what a text changes of a model that it loads
  *     user_script_pictures models of timm and torchvision, by name
@@ -227,7 +227,9 @@ const char *user_script_own_member(struct launch_context *t, const json_t *confi
  * that model, where no other is named; true: it is refused. */
 bool user_script_is_picture(const char *function);
 bool user_script_take_picture(struct launch_context *t, const struct user_script *g);
-/* Of a loop that reads pictures alone the model is asked for as one of those. */
+/* Of a loop that reads pictures alone the model is asked for as one of those; of a network
+ * of convolutions it is refused, for this reason. */
+extern const char user_script_convolutions[];
 void user_script_ask_picture(struct launch_context *t, const struct user_script *g,
                              int64_t line);
 
@@ -249,6 +251,7 @@ const struct python_call *user_script_loader(const struct python *p);
 bool user_script_is_named(const struct python *p, const struct value *v,
                           const char *const *usual);
 bool user_script_is_own_loader(const struct python_call *c);
+bool user_script_is_own_class(const struct python *p, const struct python_call *c);
 void user_script_put_loader(struct user_script *g, struct arena *arena);
 /* A loader's batch that is the program's batch times its microbatches is divided. */
 void user_script_divide_batch(struct launch_context *t, const struct user_script *g);

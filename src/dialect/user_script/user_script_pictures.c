@@ -151,6 +151,40 @@ bool user_script_take_picture(struct launch_context *t, const struct user_script
     return false;
 }
 
+const char user_script_convolutions[] =
+    "trains a network of convolutions, whose kernels have no published times";
+
+/* Whether the modules are of a network of convolutions: some overlap, unlike those of
+ * patches, next to no attention and to the products of a classifier at most. */
+static bool convolves(const struct python *p)
+{
+    enum { CLASSIFIER_MAX = 3 };
+    static const char *const others[] = { "Embedding", "MultiheadAttention",
+                                          "TransformerEncoderLayer",
+                                          "scaled_dot_product_attention", NULL },
+                             *const words[] = { "Transformer", "ttention", "attn",
+                                                NULL };
+    int products = 0;
+    bool overlap = false;
+    for (int64_t i = 0; i < p->modules.n; i++) {
+        const struct python_module *m = &p->modules.v[i];
+        const char *last = python_last_part(m->function);
+        const struct value *kernel = value_member(m->arguments, "kernel_size"),
+                           *stride = value_member(m->arguments, "stride");
+        kernel = kernel ? kernel : value_member(m->arguments, "2");
+        stride = stride ? stride : value_member(m->arguments, "3");
+        int64_t wide = 0, step = 1;
+        overlap |= strcmp(last, "Conv2d") == 0 && kernel &&
+                   launch_whole(kernel, &wide) &&
+                   (!stride || launch_whole(stride, &step)) && wide > step;
+        products += strcmp(last, "Linear") == 0;
+        if (names_listed(others, last))
+            return false;
+    }
+    return overlap && products <= CLASSIFIER_MAX && p->text &&
+           !names_within(words, p->text);
+}
+
 void user_script_ask_picture(struct launch_context *t, const struct user_script *g,
                              int64_t line)
 {
@@ -168,8 +202,13 @@ void user_script_ask_picture(struct launch_context *t, const struct user_script 
                             line);
         return;
     }
-    if (launch_has(t, "/model") || launch_is_unresolved(t, "/model") ||
-        !names_within(pictures, text) || names_within(words, text))
+    if (launch_has(t, "/model") || launch_is_unresolved(t, "/model"))
+        return;
+    if (convolves(g->python)) {
+        launch_refuse_entry(t->l, "the model", user_script_convolutions, line);
+        return;
+    }
+    if (!names_within(pictures, text) || names_within(words, text))
         return;
     ask(t, line, "the model is the script's own, and reads pictures");
 }

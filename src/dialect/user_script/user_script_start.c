@@ -242,10 +242,7 @@ static bool convolves(const char *text)
 bool user_script_refuses(struct launch_context *t, const struct user_script_start *s)
 {
     if (s->text && convolves(s->text)) {
-        launch_refuse_entry(t->l, s->name,
-                            "trains a network of convolutions, whose kernels have no "
-                            "published times",
-                            s->line);
+        launch_refuse_entry(t->l, s->name, user_script_convolutions, s->line);
         return true;
     }
     bool rollouts = s->text && strstr(s->text, "verl.trainer.main_ppo");
