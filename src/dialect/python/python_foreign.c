@@ -147,7 +147,7 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
     python_share_environment(r, bound);
     wanted.bound = bound;
     wanted.line = line;
-    wanted.methods = class;
+    wanted.methods = class || method;
     if (python_read(&p, r->p->arena, whole, strlen(whole), &wanted, &err) == 0) {
         v = (struct value *)(uintptr_t)python_name(&p, made);
         python_take_calls(r, &p, false);

@@ -8,13 +8,7 @@
 
 #include <string.h>
 
-enum {
-    LINES_MAX = 32,
-    WALK_MAX = 6,
-    LAYERS_MAX = 1000,
-    EXPERTS_MAX = 1024,
-    SHARED_MAX = 2
-};
+enum { LINES_MAX = 32, LAYERS_MAX = 1000, EXPERTS_MAX = 1024, SHARED_MAX = 2 };
 
 /* Sizes of a product; 0: not known. */
 struct product {
@@ -183,58 +177,7 @@ static void take_layers(struct parts *s)
     }
 }
 
-/* A number among the members of an object, at any depth. */
-static int64_t member_of(const struct value *v, const char *const *names, int deep)
-{
-    int64_t n;
-    for (const char *const *name = names; v && v->kind == VALUE_DICT && *name; name++) {
-        const struct value_item *it = value_get(v, *name);
-        if (it && launch_whole(it->value, &n) && n > 0)
-            return n;
-    }
-    for (int32_t i = 0; v && v->kind == VALUE_DICT && deep < WALK_MAX && i < v->n;
-         i++) {
-        n = member_of(v->items[i].value, names, deep + 1);
-        if (n > 0)
-            return n;
-    }
-    return 0;
-}
-
-/* A number of the text that is called so, of its command's arguments, or else a member of
- * its objects, where all that have one agree: of classes defaults alone are known. 0:
- * there is none. */
-static int64_t named(const struct python *p, const char *const *names)
-{
-    static const char *const settings[] = { "config", "cfg",        "conf",
-                                            "args",   "model_args", "model_config",
-                                            "params", NULL };
-    int64_t found = 0, own;
-    for (int64_t i = 0; i < p->names.n; i++)
-        if (names_listed(names, p->names.v[i].name) &&
-            launch_whole(p->names.v[i].value, &own) && own > 0)
-            return own;
-    own = p->parsed ? member_of(p->parsed, names, WALK_MAX) : 0;
-    for (int64_t i = p->left.n; i-- > 0 && !own;)
-        if (names_listed(settings, p->left.v[i].name))
-            own = member_of(p->left.v[i].value, names, 0);
-    for (int64_t i = 0; i < p->names.n && !own; i++)
-        if (names_listed(settings, p->names.v[i].name))
-            own = member_of(p->names.v[i].value, names, 0);
-    if (own)
-        return own;
-    for (int64_t i = 0; i < p->names.n; i++) {
-        const struct value *v = p->names.v[i].value;
-        bool object = v && v->kind == VALUE_DICT && !v->text;
-        own = object ? member_of(v, names, WALK_MAX) : 0;
-        if (own && found && own != found)
-            return 0;
-        found = own ? own : found;
-    }
-    return found;
-}
-
-/* self.layers = nn.ModuleList(), to which a loop adds one after the other: as often as
+/* self.layers = nn.ModuleList(), or ModuleDict(), to which a loop adds one after the other: as often as
  * their products are built, where a number of the text says so, too. */
 static void take_added_layers(struct parts *s)
 {
@@ -245,14 +188,15 @@ static void take_added_layers(struct parts *s)
     int64_t lists = 0, products = 0;
     for (int64_t i = 0; i < s->p->modules.n; i++) {
         const struct python_module *m = &s->p->modules.v[i];
-        if (is_named(m, "ModuleList") && !m->arguments->n)
+        bool list = is_named(m, "ModuleList") || is_named(m, "ModuleDict");
+        if (list && !m->arguments->n)
             lists = m->times;
         if (is_named(m, "Linear") && m->times > products)
             products = m->times;
     }
     if (s->s.layers || !lists || products % lists || products / lists > LAYERS_MAX)
         return;
-    int64_t said = named(s->p, names), built = products / lists;
+    int64_t said = user_script_size(s->p, names), built = products / lists;
     s->s.layers = said == built || (!said && built > 1) ? built : 0;
 }
 
@@ -299,9 +243,9 @@ static void take_heads(struct parts *s)
         if (is_named(&s->p->modules.v[i], "MultiheadAttention"))
             s->sound &= size_of(&s->p->modules.v[i], "num_heads", 1, &s->s.heads);
     if (!s->s.heads)
-        s->s.heads = member_of(s->first, names, 0);
+        s->s.heads = user_script_member(s->first, names);
     if (!s->s.heads)
-        s->s.heads = named(s->p, names);
+        s->s.heads = user_script_size(s->p, names);
     s->sound &= s->s.heads > 0 && s->s.hidden % s->s.heads == 0;
 }
 
@@ -409,8 +353,8 @@ static void take_router(struct parts *s)
     if (!s->s.experts)
         return;
     s->s.shared = most / least - s->s.experts;
-    s->s.chosen = member_of(s->first, names, 0);
-    s->s.chosen = s->s.chosen ? s->s.chosen : named(s->p, names);
+    s->s.chosen = user_script_member(s->first, names);
+    s->s.chosen = s->s.chosen ? s->s.chosen : user_script_size(s->p, names);
     s->sound &= s->s.chosen > 0 && s->s.chosen <= s->s.experts;
     for (int i = 0; i < s->n_linear; i++)
         s->sound &= s->linear[i].times == most;
@@ -439,7 +383,7 @@ static bool take_mlp(struct parts *s)
 static void take_cut_patches(struct parts *s)
 {
     static const char *const names[] = { "patch_size", "PATCH_SIZE", NULL };
-    int64_t side = named(s->p, names);
+    int64_t side = user_script_size(s->p, names);
     if (s->s.hidden || s->s.open || side <= 0 || side > 1 << 10)
         return;
     for (int i = 0; i < s->n_linear; i++)
@@ -457,7 +401,7 @@ static void take_picture(struct parts *s)
                                          "resolution", NULL };
     if (!s->s.patch)
         return;
-    s->s.picture = named(s->p, names);
+    s->s.picture = user_script_size(s->p, names);
     for (int64_t i = 0; i < s->p->left.n && !s->s.picture; i++)
         if (names_listed(names, s->p->left.v[i].name) &&
             !launch_whole(s->p->left.v[i].value, &s->s.picture))

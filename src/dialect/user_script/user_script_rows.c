@@ -65,12 +65,12 @@ const char *const user_script_calls[] = {
 /* What a batch of one GPU is usually called. */
 const char *const user_script_batches[] = {
     "per_device_train_batch_size", "per_device_batch_size", "micro_batch_size", "device_batch_size",
-    "train_batch_size", "batch_size", "BATCH_SIZE", "mini_batch_size", NULL,
+    "train_batch_size", "batch_size", "BATCH_SIZE", "mini_batch_size", "B", NULL,
 };
 /* And how long its sequences are, of what a loader is given. */
 const char *const user_script_lengths[] = {
     "max_seq_len", "seq_len", "sequence_length", "seq_length", "max_seq_length", "block_size", "context_length",
-    "context_len", "sequence_len", "max_length", "max_len", "ctx_len", "SEQ_LEN", "BLOCK_SIZE", "CONTEXT_LENGTH", NULL,
+    "context_len", "sequence_len", "max_length", "max_len", "ctx_len", "SEQ_LEN", "BLOCK_SIZE", "CONTEXT_LENGTH", "T", NULL,
 };
 /* The Trainer's rows that are no more than a guess of another program: a tokenizer is no
  * model, and this batch is one GPU's in some and that of all GPUs in others. */
@@ -87,7 +87,7 @@ const char *const user_script_modules[] = {
     "Linear", "Embedding", "ModuleList", "Sequential", "scaled_dot_product_attention", "tril", "triu", "generate_square_subsequent_mask",
     "*causal", "*Causal", "flash_attn_func", "flash_attn_qkvpacked_func", "Conv1d", "Conv2d", "LSTM", "GRU", "MultiheadAttention",
     "TransformerEncoder", "TransformerEncoderLayer", "TransformerDecoder", "TransformerDecoderLayer", "Transformer", "topk", "checkpoint",
-    "checkpoint_sequential", NULL,
+    "checkpoint_sequential", "ModuleDict", NULL,
 };
 
 /* A function by the end of its path: the class before the dot, "*" for a beginning that is

@@ -19,4 +19,9 @@ struct user_script_stack {
 /* false: it is none that is understood. */
 bool user_script_read_stack(struct user_script_stack *s, const struct python *p);
 
+/* user_script_sizes.c: a number that is called so, among the members of an object at any
+ * depth; of the text's names, settings and objects. 0: there is none, or they differ. */
+int64_t user_script_member(const struct value *v, const char *const *names);
+int64_t user_script_size(const struct python *p, const char *const *names);
+
 #endif
