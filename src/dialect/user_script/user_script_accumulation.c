@@ -138,8 +138,20 @@ static void look_at(struct microbatches *m, const char *name, const struct value
         *m = (struct microbatches) { v, name };
 }
 
-/* By usual names: of the text, its functions, its argparse, and fields of its classes and
- * their objects. */
+/* Fields of objects of the text's classes; `classes`: those that the classes have. */
+static void look_at_fields(struct microbatches *m, const struct python *p, bool classes)
+{
+    for (int64_t i = 0; i < p->names.n; i++) {
+        const struct value *v = p->names.v[i].value;
+        bool fields = v && v->kind == VALUE_DICT && v->text &&
+                      (strcmp(v->text, p->names.v[i].name) == 0) == classes;
+        for (int32_t k = 0; fields && k < v->n; k++)
+            look_at(m, v->items[k].key, v->items[k].value);
+    }
+}
+
+/* By usual names: of the text, its functions, its argparse, fields of its objects, and of
+ * classes where no object has one. */
 static struct microbatches named_microbatches(const struct python *p)
 {
     struct microbatches m = { NULL, "" };
@@ -149,11 +161,9 @@ static struct microbatches named_microbatches(const struct python *p)
         look_at(&m, p->left.v[i].name, p->left.v[i].value);
     for (int32_t i = 0; p->parsed && i < p->parsed->n; i++)
         look_at(&m, p->parsed->items[i].key, p->parsed->items[i].value);
-    for (int64_t i = 0; i < p->names.n; i++) {
-        const struct value *v = p->names.v[i].value;
-        for (int32_t k = 0; v && v->kind == VALUE_DICT && v->text && k < v->n; k++)
-            look_at(&m, v->items[k].key, v->items[k].value);
-    }
+    look_at_fields(&m, p, false);
+    if (!m.v)
+        look_at_fields(&m, p, true);
     return m;
 }
 

@@ -10,7 +10,8 @@ static void put_part(struct user_script *g, struct arena *arena,
                      enum user_script_part part)
 {
     const struct python_call *c = g->parts[part];
-    bool own = part == SCRIPT_LOADER && c && user_script_is_own_loader(c);
+    bool own = part == SCRIPT_LOADER && c &&
+               (user_script_is_own_loader(c) || user_script_is_own_class(g->python, c));
     for (int32_t i = 0; c && !own && i < c->arguments->n; i++) {
         const struct value_item *it = &c->arguments->items[i];
         const char *key = user_script_word(arena, part, it->key);

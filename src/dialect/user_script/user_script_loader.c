@@ -59,6 +59,20 @@ bool user_script_is_own_loader(const struct python_call *c)
     return !strstr(last, "DataLoader") && !known;
 }
 
+/* Whether a call is of a class that the text, or a module next to it, defines: what it is
+ * given by place is anything. */
+bool user_script_is_own_class(const struct python *p, const struct python_call *c)
+{
+    const char *last = python_last_part(c->function);
+    for (int64_t i = 0; i < p->names.n; i++) {
+        const struct value *v = p->names.v[i].value;
+        if (v && v->kind == VALUE_DICT && v->text && strcmp(v->text, last) == 0 &&
+            strcmp(p->names.v[i].name, last) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Whether a call makes a loader: of functions of a program's own that are called so, those
  * that are given a batch. */
 static bool makes_loader(const struct python *p, const struct python_call *c)
@@ -66,9 +80,10 @@ static bool makes_loader(const struct python *p, const struct python_call *c)
     const struct value *batch = user_script_given(c, "batch_size", "1");
     if (batch && batch->kind == VALUE_STRING) /* a class of the program's own */
         return false;
+    bool own = user_script_is_own_loader(c) || user_script_is_own_class(p, c);
     return user_script_part_of(c) == SCRIPT_LOADER && !c->quoted &&
            (c->arguments->n > 0 || c->arguments->gap) &&
-           (!user_script_is_own_loader(c) || argument_of(p, c, user_script_batches));
+           (!own || argument_of(p, c, user_script_batches));
 }
 
 void user_script_put_loader(struct user_script *g, struct arena *arena)
@@ -81,7 +96,8 @@ void user_script_put_loader(struct user_script *g, struct arena *arena)
     const struct python_call *c = g->parts[SCRIPT_LOADER];
     for (size_t i = 0; c && i < sizeof(words) / sizeof(words[0]); i++) {
         const struct value_item *it = argument_of(g->python, c, words[i].usual);
-        if (it && user_script_is_own_loader(c))
+        if (it &&
+            (user_script_is_own_loader(c) || user_script_is_own_class(g->python, c)))
             user_script_put(g, arena, words[i].key, it->line, it->value, false);
     }
 }
