@@ -212,7 +212,7 @@ static const char one_stage[] = "there is one pipeline stage",
 
 const struct heed_row heed_parallelism[] = {
     { P "loss_parallel", split, one_split },
-    { P "loss_parallel", gathers_logits, "only PyTorch's tensor groups gather logits" },
+    { P "loss_parallel", gathers_logits, "only tensor groups of PyTorch, DeepSpeed and Megatron gather logits" },
     { P "loss_parallel", heed_has_words, "the head makes no logits of words" },
     { P "active_microbatches", stages, one_stage },
     { P "active_microbatches", dynamic, dynamic_only },

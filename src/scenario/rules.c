@@ -230,15 +230,15 @@ static int check_deferral(const struct parse_context *r)
     return 0;
 }
 
-/* Megatron-LM's --no-scatter-gather-tensors-in-pipeline. */
+/* Megatron-LM's --no-scatter-gather-tensors-in-pipeline, DeepSpeed's pipe_partitioned. */
 static int check_messages(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     return p->stages.whole_messages && !library_of(p)->scatters_messages
-               ? cfg_error(
-                     cfg_get(r->parallelism, "scatter_gather"), DIAG_UNSUPPORTED,
-                     "whether ranks send parts of messages is Megatron's to choose "
-                     "(write \"library\": \"megatron\", or true)")
+               ? cfg_error(cfg_get(r->parallelism, "scatter_gather"), DIAG_UNSUPPORTED,
+                           "whether ranks send parts of messages is Megatron's and "
+                           "DeepSpeed's to choose (write \"library\": \"megatron\", or "
+                           "true)")
                : 0;
 }
 

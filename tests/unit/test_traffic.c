@@ -182,21 +182,27 @@ static void test_pipeline(void)
     check(dense_text, "pipeline=2 placement=\"spread\" /cluster/count=2", wants_spread);
 }
 
-/* Each rank of a tensor group sends a part, or all, over the NICs. */
+/* Each rank of a tensor group sends a part, or all, over the NICs, by Megatron and by
+ * DeepSpeed. */
 static void test_whole_messages(void)
 {
     static const char *const changes[] = {
         "tensor=8 pipeline=2 /cluster/count=2",
         "tensor=8 pipeline=2 /cluster/count=2 scatter_gather=false",
+        "tensor=8 pipeline=2 /cluster/count=2 library=\"deepspeed\"",
+        "tensor=8 pipeline=2 /cluster/count=2 library=\"deepspeed\" "
+        "scatter_gather=false",
     };
-    struct job jobs[2];
-    for (int i = 0; i < 2; i++) {
+    struct job jobs[4];
+    for (int i = 0; i < 4; i++) {
         load(&jobs[i], dense_text, changes[i]);
         run_job(&jobs[i], false);
         cfg_loader_release(&jobs[i].loader);
     }
-    CU_ASSERT(jobs[0].nic_B > 0);
-    CU_ASSERT_DOUBLE_EQUAL(jobs[1].nic_B / jobs[0].nic_B, G, 0.01 * G);
+    for (int i = 0; i < 4; i += 2) {
+        CU_ASSERT(jobs[i].nic_B > 0);
+        CU_ASSERT_DOUBLE_EQUAL(jobs[i + 1].nic_B / jobs[i].nic_B, G, 0.01 * G);
+    }
 }
 
 /* The same, and the logits from the last stage round to all others. */
