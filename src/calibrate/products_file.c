@@ -26,6 +26,8 @@ static json_t *row_json(const struct product *p)
                         json_string(names_of(gemm_tiles_names, (int)p->tiles)));
     set_file_put_real(row, "eta", g->eta);
     put_quantity(row, "port", UNIT_BYTES_PER_S, g->port_Bps);
+    if (g->port_gain > 1)
+        set_file_put_real(row, "port_gain", g->port_gain);
     set_file_put_real(row, "hbm_frac", g->hbm_frac);
     put_quantity(row, "launch", UNIT_SECONDS, g->launch_s);
     set_file_put_real(row, "epilogue", g->epilogue);

@@ -137,6 +137,17 @@ static double pieces_of(const struct gemm *g, const struct tile *tile, double ro
            ceil_div(g->n, columns * n_group) * g->batch;
 }
 
+/* One k of a tile: the port is an SM's part of what L2 gives all of them, and where
+ * pieces leave SMs idle the busy ones have more of it. */
+static inline double step_of(const struct gemm *g, double own_s, double load_s,
+                             double pieces)
+{
+    double part = pieces < g->sms && g->port_gain > 1
+                      ? fmax(pieces / g->sms, 1 / g->port_gain)
+                      : 1;
+    return fmax(own_s, load_s * part);
+}
+
 /* (1)-(5) for one tile: the best over the ways to split k; `best` where no way is
  * better. */
 static double tile_s(const struct gemm *g, const struct menu *menu,
@@ -147,8 +158,9 @@ static double tile_s(const struct gemm *g, const struct menu *menu,
     double pieces = pieces_of(g, tile, rows, columns);
     double arithmetic_s = 2 * elements / g->flops;
     double load_s = g->element_B * (rows + columns) / g->port_Bps;
-    double step_s = fmax(fmax(arithmetic_s, load_s), g->latency_s);
-    if (g->m < tile->m_least || pieces * (double)g->k * step_s >= best * g->sms)
+    double own_s = fmax(arithmetic_s, g->latency_s);
+    double least_s = pieces * (double)g->k * step_of(g, own_s, load_s, pieces);
+    if (g->m < tile->m_least || least_s >= best * g->sms)
         return best; /* even if all SMs were always busy */
     double write_s = g->epilogue * g->result_B * elements * g->sms / g->hbm_Bps;
     double partial_s = 4 * g->batch * g->m * g->n / g->hbm_Bps;
@@ -159,8 +171,9 @@ static double tile_s(const struct gemm *g, const struct menu *menu,
         if (s > 1 && (s > most || sum_s >= best))
             break;
         double depth = (double)((g->k + 32 * s - 1) / (32 * s) * 32);
-        double t = loop_and_write_s(g, menu->pairs, pieces * (double)s, elements,
-                                    depth * step_s, write_s) +
+        double t = loop_and_write_s(
+                       g, menu->pairs, pieces * (double)s, elements,
+                       depth * step_of(g, own_s, load_s, pieces * (double)s), write_s) +
                    sum_s;
         best = t < best ? t : best;
         if (g->partial_waves >= 1 && pieces * (double)s > g->sms)

@@ -11,7 +11,8 @@ struct gemm {
     int64_t k;
     double sms;                 /* left to this kernel */
     double flops;               /* per SM */
-    double port_Bps;            /* per SM */
+    double port_Bps;            /* per SM ... */
+    double port_gain;           /* ... so many times at most, where others are idle */
     double latency_s;           /* of one k of a tile's loop, at least */
     double hbm_Bps;             /* of the GPU, as this kernel reaches it */
     double element_B, result_B; /* fp8 products write 16 bits */

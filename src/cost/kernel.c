@@ -69,6 +69,7 @@ double kernel_gemm_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t
         .sms = sms_left(gpu, share),
         .flops = p->eta * clock * gpu->peak_flops[dtype] / (double)gpu->n_sms / slower,
         .port_Bps = p->port_Bps / slower,
+        .port_gain = p->port_gain,
         .latency_s = p->latency_s,
         .hbm_Bps = p->hbm_frac * gpu->hbm_Bps * share.memory,
         .element_B = dtype_element_B(dtype),

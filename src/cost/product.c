@@ -33,6 +33,7 @@ double product_s(const struct gpu *gpu, const struct product *p, int64_t m, int6
         .sms = (double)gpu->n_sms,
         .flops = p->gemm.eta * product_peak_flops(gpu, p->format) / (double)gpu->n_sms,
         .port_Bps = p->gemm.port_Bps,
+        .port_gain = p->gemm.port_gain,
         .latency_s = p->gemm.latency_s,
         .hbm_Bps = p->gemm.hbm_frac * gpu->hbm_Bps,
         .element_B = product_element_B(p->format),

@@ -28,10 +28,11 @@ struct gpu_gemm {
                    where clocks are above the data sheet's */
     double
         sustained; /* clock under the power limit of long training, over the cool one */
-    double port_Bps;      /* what one SM can load from L2 */
-    double hbm_frac;      /* share of the memory bandwidth */
-    double launch_s;      /* launch, fill and drain of a kernel */
-    double epilogue;      /* share of the output's write that nothing hides, 0..1 */
+    double port_Bps;  /* what one SM can load from L2 */
+    double port_gain; /* so many times that at most, where other SMs are idle; 0: 1 */
+    double hbm_frac;  /* share of the memory bandwidth */
+    double launch_s;  /* launch, fill and drain of a kernel */
+    double epilogue;  /* share of the output's write that nothing hides, 0..1 */
     double partial_waves; /* share of waves that need not be whole, 0..1: persistent
                              kernels (Hopper and later) have 1 */
     /* Factors of time where rows of a matrix are not aligned as tensor cores load them:

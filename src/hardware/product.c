@@ -57,6 +57,7 @@ static const struct cfg_field product_fields[] = {
             .max = 1.5, .required = true),
     CFG_ROW("port", CFG_T_QUANTITY, struct product_raw, product.gemm.port_Bps,
             .unit = UNIT_BYTES_PER_S, .min = 1e9, .max = 1e13, .required = true),
+    CFG_REAL("port_gain", struct product_raw, product.gemm.port_gain, 1, 16),
     CFG_ROW("hbm_frac", CFG_T_REAL, struct product_raw, product.gemm.hbm_frac,
             .min = 0.01, .max = 1, .required = true),
     CFG_ROW("launch", CFG_T_QUANTITY, struct product_raw, product.gemm.launch_s,

@@ -23,8 +23,8 @@ static struct gpu a100(void)
     g.peak_flops[DTYPE_FP32] = 19.5e12;
     g.peak_flops[DTYPE_TF32] = 156e12;
     g.gemm[DTYPE_BF16] =
-        (struct gpu_gemm) { 0.96,  0.87, 47e9, 0.735,  2.83e-6, 1,
-                            false, 1,    1,    2.1e-6, 4.7e-9,  GEMM_TILES_OPEN };
+        (struct gpu_gemm) { 0.96,  0.87, 47e9, 1,      0.735,  2.83e-6,        1,
+                            false, 1,    1,    2.1e-6, 4.7e-9, GEMM_TILES_OPEN };
     return g;
 }
 
@@ -37,7 +37,7 @@ static struct gpu h100(void)
     g.hbm_Bps = 3350e9;
     g.peak_flops[DTYPE_BF16] = 989e12;
     g.gemm[DTYPE_BF16] =
-        (struct gpu_gemm) { 0.8625, 0.88, 127e9, 0.87,    2.52e-6, 0.57,
+        (struct gpu_gemm) { 0.8625, 0.88, 127e9, 1,       0.87,    2.52e-6,        0.57,
                             true,   1,    1,     2.87e-6, 1.36e-9, GEMM_TILES_OPEN };
     return g;
 }
@@ -51,8 +51,8 @@ static struct gpu v100(void)
     g.hbm_Bps = 900e9;
     g.peak_flops[DTYPE_FP32] = 15.7e12;
     g.gemm[DTYPE_FP32] =
-        (struct gpu_gemm) { 0.9,   1, 25e9, 0.8,    3.5e-6, 1,
-                            false, 1, 1,    3.5e-6, 0,      GEMM_TILES_OPEN };
+        (struct gpu_gemm) { 0.9,   1, 25e9, 1,      0.8, 3.5e-6,         1,
+                            false, 1, 1,    3.5e-6, 0,   GEMM_TILES_OPEN };
     return g;
 }
 

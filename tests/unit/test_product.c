@@ -76,6 +76,34 @@ static void test_partial_waves(void)
     }
 }
 
+/* Tiles whose loads bind: where SMs are idle the busy ones have their part of L2 too, so
+ * many times at most. Where none is idle, or arithmetic binds, nothing changes. */
+static void test_port_gain(void)
+{
+    struct gpu g = h100();
+    struct product p = product("fp8");
+    p.tiles = GEMM_TILES_CUTLASS; /* no splits */
+    p.gemm.port_Bps = 1e9;
+    p.gemm.launch_s = p.gemm.epilogue = 0;
+    double few = product_s(&g, &p, 256, 128, 65536, false);
+    double quarter = product_s(&g, &p, 4224, 128, 8192, false);
+    double all = product_s(&g, &p, 16896, 128, 8192, false);
+    p.gemm.port_gain = 1;
+    CU_ASSERT_EQUAL(product_s(&g, &p, 256, 128, 65536, false), few);
+    p.gemm.port_gain = 4;
+    CU_ASSERT_DOUBLE_EQUAL(product_s(&g, &p, 256, 128, 65536, false), few / 4,
+                           1e-3 * few);
+    CU_ASSERT_EQUAL(product_s(&g, &p, 16896, 128, 8192, false), all);
+    /* of 132 SMs 132 with tiles of 64 + 64, then 33 with 128 + 128 at four times */
+    p.gemm.port_gain = 16;
+    CU_ASSERT_DOUBLE_EQUAL(product_s(&g, &p, 4224, 128, 8192, false), quarter / 2,
+                           1e-3 * quarter);
+    g.peak_flops[DTYPE_FP8] = 1e12; /* arithmetic binds */
+    double slow = product_s(&g, &p, 256, 128, 65536, false);
+    p.gemm.port_Bps = 1e13;
+    CU_ASSERT_EQUAL(product_s(&g, &p, 256, 128, 65536, false), slow);
+}
+
 /* 2 x 1 clusters of 128 rows compute 2049 rows as 2304, and 2305 as 2560. */
 static void test_clusters(void)
 {
@@ -412,6 +440,7 @@ static void test_steps_measured(void)
         const struct gpu_gemm *m = &g->gemm[product_format_find(rows[i].format)->dtype];
         CU_ASSERT_EQUAL(m->eta, p->gemm.eta);
         CU_ASSERT_EQUAL(m->partial_waves, p->gemm.partial_waves);
+        CU_ASSERT_EQUAL(m->port_gain, p->gemm.port_gain);
         CU_ASSERT_EQUAL(m->tiles, p->tiles);
         CU_ASSERT(m->sustained < 1);
         CU_ASSERT_DOUBLE_EQUAL(
@@ -428,6 +457,7 @@ void test_product_register(void)
     CU_pSuite suite = CU_add_suite("product", NULL, NULL);
     CU_ADD_TEST(suite, test_same_law);
     CU_ADD_TEST(suite, test_partial_waves);
+    CU_ADD_TEST(suite, test_port_gain);
     CU_ADD_TEST(suite, test_clusters);
     CU_ADD_TEST(suite, test_quantization);
     CU_ADD_TEST(suite, test_loop_and_host);
