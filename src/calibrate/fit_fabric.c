@@ -112,7 +112,9 @@ static int predict(struct fabric_fit *f, double *times_s)
                                         .protocol = -1,
                                         .size_B = f->rows[i]->bytes,
                                         .groups = &t->group,
-                                        .n_groups = 1 };
+                                        .n_groups = 1,
+                                        .gpus_per_thread = sample_coll_launched(
+                                            f->rows[i], t->group.spans[0].n_gpus) };
         struct coll_plan plan;
         rc = coll_plan_make(&plan, &arena, net, &request, f->err);
         if (rc == 0)

@@ -61,6 +61,8 @@ static int take_line(struct reader *r, struct ncclog_line *line)
         return -1;
     if (line->kind == NCCLOG_RANK && r->run.rows.n && end_run(r))
         return -1;
+    if (line->gpus_per_thread)
+        r->run.gpus_per_thread = line->gpus_per_thread;
     if (line->kind == NCCLOG_RANK)
         add_rank(r, line);
     else if (line->kind == NCCLOG_HEADER)
@@ -236,6 +238,7 @@ static int read_devices(struct ncclog_run *run, struct samples *s, struct cfg co
         ncclog_run_rank(run, s, i, host, name);
     }
     run->n_ranks = run->n_listed * n_gpus * n_threads;
+    run->gpus_per_thread = n_gpus;
     return 0;
 }
 

@@ -334,6 +334,7 @@ struct ncclog_line ncclog_line_read(char *text, const struct ncclog_columns *col
         line.kind = good ? NCCLOG_ROW : NCCLOG_CUT;
     } else if (starts) {
         line.kind = NCCLOG_START;
+        line.gpus_per_thread = number_after(words, n, "nGpus", 0);
     } else if (read_rank(&line, words, n)) {
         line.kind = NCCLOG_RANK;
     } else if (read_header(&line.columns, words, n)) {

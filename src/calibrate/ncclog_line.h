@@ -38,6 +38,7 @@ struct ncclog_line {
     enum ncclog_kind kind;
     int op;                        /* whose program the line names; NCCLOG_OP_NONE */
     int64_t n_ranks, n_nodes;      /* of a communicator, as NCCL says; 0 */
+    int64_t gpus_per_thread;       /* NCCLOG_START; 0: the line does not say */
     int64_t n_wrong;               /* values out of bounds, as a run ends; 0 */
     struct ncclog_columns columns; /* NCCLOG_HEADER */
     int64_t rank, group;           /* NCCLOG_RANK */

@@ -315,8 +315,9 @@ static int take_rows(const struct parse_context *r, const struct ncclog_run *run
                       "the time is not a positive number");
             return -1;
         }
-        VEC_PUSH(&s->colls, ((struct sample_coll) { (enum coll_op)r->op, r->n_ranks,
-                                                    r->n_nodes, row->size_B, time_s }));
+        VEC_PUSH(&s->colls,
+                 ((struct sample_coll) { (enum coll_op)r->op, r->n_ranks, r->n_nodes,
+                                         row->size_B, time_s, run->gpus_per_thread }));
     }
     return 0;
 }

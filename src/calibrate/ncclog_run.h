@@ -15,6 +15,7 @@ struct ncclog_run {
     bool is_copied;           /* a rank is listed twice */
     bool has_groups;          /* several groups ran at once */
     int64_t n_ranks, n_nodes; /* of the communicator, as NCCL says; 0 */
+    int64_t gpus_per_thread;  /* 0: unknown */
     int64_t n_hosts;
     const char *hosts[NCCLOG_HOSTS_MAX];
     const char *device; /* of the first rank; NULL */

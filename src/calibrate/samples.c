@@ -14,6 +14,11 @@ void samples_init(struct samples *s, struct cfg_loader *loader,
     *s = (struct samples) { .loader = loader, .filter = hints->device };
 }
 
+int64_t sample_coll_launched(const struct sample_coll *k, int64_t n_gpus)
+{
+    return k->gpus_per_thread <= n_gpus ? k->gpus_per_thread : 0;
+}
+
 void samples_release(struct samples *s)
 {
     VEC_RELEASE(&s->gemms);

@@ -72,7 +72,13 @@ struct sample_coll {
     int64_t n_ranks;
     int64_t n_nodes; /* 0: unknown */
     double bytes, time_s;
+    int64_t
+        gpus_per_thread; /* that a thread launched one after the other; 0: unknown */
 };
+
+/* What a thread launched on a node where so many GPUs take part; 0: unknown, or of other
+ * nodes. */
+int64_t sample_coll_launched(const struct sample_coll *k, int64_t n_gpus);
 
 struct sample_clock { /* one product repeated for seconds, and in a burst */
     enum dtype dtype;

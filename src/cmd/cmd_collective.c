@@ -42,6 +42,9 @@ static const struct option options[] = {
       .help = "all_reduce, all_gather, reduce_scatter, alltoall, ..." },
     { .name = "--gpus", .type = OPTION_STRING, .at = AT(gpus),
       .value = "0,1,2", .help = "GPUs of each instance that take part (all)" },
+    { .name = "--gpus-per-thread", .without = "--log", .type = OPTION_INT,
+      .at = AT(gpus_per_thread), .min = 1, .max = INSTANCE_GPUS_MAX, .value = "N",
+      .help = "GPUs that a thread of the host launches one after the other, as nccl-tests' -g has it (1); logs say theirs" },
     { .name = "--bytes", .without = "--log", .type = OPTION_STRING, .at = AT(bytes),
       .value = "MIN:MAX:FACTOR", .help = "sizes, 8:1GiB:2 by default; or one size" },
     { .name = "--fabric", .type = OPTION_STRING, .at = AT(fabric),
@@ -129,6 +132,9 @@ static const char *misplaced(const struct collective_arguments *a)
         return "--explain prints on standard output: give --json a file";
     if (a->backend != COLL_AUTO && a->algorithm != COLL_AUTO)
         return "--backend: --algorithm says which runs (leave one out)";
+    if (a->backend != COLL_AUTO && a->gpus_per_thread > 1)
+        return "--gpus-per-thread: NCCL's launches alone are known (leave --backend "
+               "out)";
     return NULL;
 }
 

@@ -32,6 +32,7 @@ struct collective_arguments {
     struct draw_look look;
     struct option_list logs;
     int op, algorithm, protocol, network, backend;
+    int64_t gpus_per_thread;
     bool unfold, explain;
 };
 

@@ -63,7 +63,8 @@ static int run_size(struct collective_call *w, double size_B)
                                     .groups = &w->group,
                                     .n_groups = 1,
                                     .nccl = w->args->nccl,
-                                    .explains = true };
+                                    .explains = true,
+                                    .gpus_per_thread = w->args->gpus_per_thread };
     struct collective_row *row = VEC_ADD(&w->rows);
     struct coll_world world;
     struct sim sim;

@@ -137,6 +137,11 @@ bool coll_law_given(const struct fabric *f, enum fabric_algo algo, int protocol)
 /* What a captured or queued step does not wait for. */
 double coll_launch_hidden_s(const struct planner *p, double base_s);
 
+/* Where a thread of the host launches on several GPUs, the time of a collective that is
+ * called again and again is at least that of its launches: the rest is added to the
+ * plan's first phase. */
+void coll_wait_for_host(struct planner *p);
+
 /* How NCCL's search sees the request. */
 void coll_believed(struct planner *p, const struct ring_job *job, struct nccl_case *c);
 

@@ -39,6 +39,12 @@ static int check_request(const struct planner *p)
         for (int32_t s = 0; s < q->groups[i].n_spans; s++)
             if (check_span(p, &q->groups[i].spans[s]))
                 return -1;
+    int32_t n_gpus = q->groups[0].spans[0].n_gpus;
+    if (q->gpus_per_thread > n_gpus)
+        return err_set(p->err,
+                       "a thread cannot launch on %" PRId64 " GPUs where %d of a node "
+                       "take part",
+                       q->gpus_per_thread, n_gpus);
     if (p->plan->n_nodes > 1 && !p->cluster->fabric)
         return err_set(p->err, "no network joins the instances");
     return 0;
@@ -121,5 +127,6 @@ int coll_plan_make(struct coll_plan *plan, struct arena *arena, const struct net
         return -1;
     plan->protocol = plan->phases[0].protocol;
     take_gpu(&p);
+    coll_wait_for_host(&p);
     return 0;
 }

@@ -113,6 +113,8 @@ struct coll_request {
     struct nccl_limits limits; /* of what NCCL chooses from */
     bool explains;             /* the plan says why it is chosen */
     bool graph_launch;         /* launch cost not charged (within a running step) */
+    int64_t gpus_per_thread; /* that a thread of the host launches one after the other,
+                                  as nccl-tests' -g has it; 0 and 1: each has its own */
     const struct coll_library *library; /* NULL: coll_library_defaults */
     const struct coll_tokens *tokens;   /* COLL_TOKENS; size_B is one copy of all */
     struct coll_rings_memo *rings; /* laid for requests before it, of the same thread

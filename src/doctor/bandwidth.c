@@ -210,7 +210,9 @@ static int predict(double *time_s, const struct bandwidth *b, const struct clust
                                               .size_B = b->rows.v[i].size_B,
                                               .groups = a->group,
                                               .n_groups = 1,
-                                              .nccl = a->nccl };
+                                              .nccl = a->nccl,
+                                              .gpus_per_thread =
+                                                  b->rows.v[i].gpus_per_thread };
         struct coll_plan plan;
         rc = coll_plan_make(&plan, &arena, net, &request, err);
         if (rc == 0)
@@ -232,7 +234,9 @@ static void collect(struct bandwidth *b, const struct bandwidth_ask *a,
             continue;
         }
         const struct bandwidth_row row = { .size_B = k->bytes,
-                                           .measured_s = k->time_s };
+                                           .measured_s = k->time_s,
+                                           .gpus_per_thread = sample_coll_launched(
+                                               k, a->group->spans[0].n_gpus) };
         VEC_PUSH(&b->rows, row);
     }
 }

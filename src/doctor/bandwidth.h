@@ -17,6 +17,7 @@ extern const struct name_value bandwidth_verdict_names[];
 struct bandwidth_row {
     double size_B, measured_s, predicted_s;
     double measured_busbw, predicted_busbw; /* B/s */
+    int64_t gpus_per_thread;                /* by the log; 0: unknown */
     enum bandwidth_verdict verdict;
 };
 

@@ -89,7 +89,7 @@ struct collective {
     const char *cluster, *fabric, *nccl;
     int op, algorithm, protocol, dtype;
     double size_B;
-    int64_t n_gpus;
+    int64_t n_gpus, gpus_per_thread;
     struct cfg gpus, backend;
 };
 
@@ -120,6 +120,8 @@ static const struct cfg_field collective_fields[] = {
     CFG_ROW("bytes", CFG_T_REAL, struct collective, size_B, .required = true, .min = 0,
             .max = 1e15),
     CFG_INT("n_gpus", struct collective, n_gpus, 1, INSTANCE_GPUS_MAX),
+    CFG_INT("gpus_per_thread", struct collective, gpus_per_thread, 1,
+            INSTANCE_GPUS_MAX),
     CFG_CHILD("gpus", struct collective, gpus),
     CFG_REFUSED("size", "write \"bytes\""),
     CFG_REFUSED("backend", "leave it out: collectives are NCCL's"),
@@ -222,6 +224,7 @@ static json_t *run_collective(struct job_worker *w, struct cfg_loader *loader,
         .n_groups = 1,
         .nccl = c.nccl,
         .int8 = c.dtype == DTYPE_BYTE,
+        .gpus_per_thread = c.gpus_per_thread,
     };
     if (coll_plan_make(&plan, &loader->arena, w->net, &request, err))
         return NULL;

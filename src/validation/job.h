@@ -19,7 +19,7 @@ void validation_worker_free(struct job_worker *w);
  *
  * A collective: "cluster" ("dgx-1v-16gb:1"), "op", "bytes" (nccl-tests' size), and
  * optional "gpus" ([0, 1], of each instance) or "n_gpus" (the first so many of each),
- * "fabric", "nccl" (version), "algorithm". A kernel: "gpu", "op" ("gemm": m, n, k,
+ * "fabric", "nccl" (version), "algorithm", "gpus_per_thread" (nccl-tests' -g). A kernel: "gpu", "op" ("gemm": m, n, k,
  * batch; "attention": batch, heads, sequence, head_dim, causal, backward), "dtype", and
  * "burst" (true, the default: clocks of a short benchmark; false: those of long
  * training), "loop" (false; true: of a benchmark that repeats the kernel until the

@@ -35,8 +35,12 @@ static void measure(struct samples *s, const char *spec, const char *fabric,
                                               .n_groups = 1 };
         struct coll_plan plan;
         CU_ASSERT_EQUAL_FATAL(coll_plan_make(&plan, &arena, net, &request, &err), 0);
-        const struct sample_coll k = { COLL_ALL_REDUCE, c.n_gpus, c.n_instances, size,
-                                       slower * coll_plan_time_s(&plan, net) };
+        const struct sample_coll k = { COLL_ALL_REDUCE,
+                                       c.n_gpus,
+                                       c.n_instances,
+                                       size,
+                                       slower * coll_plan_time_s(&plan, net),
+                                       0 };
         VEC_PUSH(&s->colls, k);
     }
     net_free(net);
@@ -180,10 +184,35 @@ static void test_words(void)
     }
 }
 
+/* Small sizes of one thread with eight GPUs take what its launches take. */
+static void test_one_thread(void)
+{
+    for (int64_t launched = 0; launched <= 8; launched += 8) {
+        struct cfg_loader loader;
+        struct samples s;
+        struct samples_hints hints = { .op = -1 };
+        struct bandwidth b;
+        struct cluster c;
+        struct err err = { 0 };
+        const struct bandwidth_ask ask = { .cluster = &c, .op = COLL_ALL_REDUCE };
+        cfg_loader_init(&loader);
+        samples_init(&s, &loader, &hints);
+        CU_ASSERT_EQUAL_FATAL(cluster_parse(&c, &loader, "p4d.24xlarge"), 0);
+        const struct sample_coll row = { COLL_ALL_REDUCE, 8, 1, 1024, 38e-6, launched };
+        VEC_PUSH(&s.colls, row);
+        CU_ASSERT_EQUAL_FATAL(bandwidth_judge(&b, &loader, &ask, &s, &err), 0);
+        CU_ASSERT_EQUAL(b.n_slower, launched ? 0 : 1);
+        bandwidth_release(&b);
+        samples_release(&s);
+        cfg_loader_release(&loader);
+    }
+}
+
 void test_bandwidth_register(void)
 {
     CU_pSuite s = CU_add_suite("bandwidth", NULL, NULL);
     CU_add_test(s, "shapes", test_shapes);
     CU_add_test(s, "unknown", test_unknown);
+    CU_add_test(s, "GPUs of one thread", test_one_thread);
     CU_add_test(s, "what NCCL says of itself", test_words);
 }

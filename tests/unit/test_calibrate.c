@@ -459,7 +459,7 @@ static void add_colls(struct bench *b, const struct cluster *cluster,
             VEC_PUSH(&b->samples.colls,
                      ((struct sample_coll) {
                          COLL_ALL_REDUCE, ranks * nodes, nodes, size,
-                         noisy(b, coll_plan_time_s(&plan, net), 0.01) }));
+                         noisy(b, coll_plan_time_s(&plan, net), 0.01), 1 }));
         }
     net_free(net);
     arena_release(&arena);
@@ -537,7 +537,7 @@ static void test_fabric_too_small(void)
     struct fabric fitted = *cluster.groups[0].instance->inside;
     for (int i = 0; i < 20; i++)
         VEC_PUSH(&b.samples.colls,
-                 ((struct sample_coll) { COLL_ALL_REDUCE, 8, 1, 1 << i, 1e-5 }));
+                 ((struct sample_coll) { COLL_ALL_REDUCE, 8, 1, 1 << i, 1e-5, 1 }));
     CU_ASSERT_EQUAL(calibrate_fabric(&b.found, &fitted, &cluster, &b.samples, &b.err),
                     -1);
     CU_ASSERT_PTR_NOT_NULL(strstr(b.err.text, "p3.8xlarge"));

@@ -101,6 +101,28 @@ static void test_logs(void)
     }
 }
 
+/* GPUs that a thread launches on, where a log says so. */
+static void test_launched(void)
+{
+    static const struct {
+        const char *file;
+        int64_t n;
+    } of[] = { { "log-v1-ms.log", 2 },
+               { "mpirun-2024.log", 1 },
+               { "all_reduce.json", 1 },
+               { "log-rows-alone.log", 0 } };
+    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+        struct loaded l;
+        load(&l, of[i].file);
+        CU_ASSERT_EQUAL_FATAL(l.rc, 0);
+        const struct sample_coll *k = &l.samples.colls.v[0];
+        CU_ASSERT_EQUAL(k->gpus_per_thread, of[i].n);
+        CU_ASSERT_EQUAL(sample_coll_launched(k, 2), of[i].n);
+        CU_ASSERT_EQUAL(sample_coll_launched(k, 1), of[i].n == 2 ? 0 : of[i].n);
+        unload(&l);
+    }
+}
+
 static void test_measure(void)
 {
     struct loaded l;
@@ -266,6 +288,7 @@ void test_logs_register(void)
 {
     CU_pSuite suite = CU_add_suite("logs", NULL, NULL);
     CU_add_test(suite, "logs of nccl-tests", test_logs);
+    CU_add_test(suite, "GPUs that a thread launches on", test_launched);
     CU_add_test(suite, "output of smsim-measure", test_measure);
     CU_add_test(suite, "what is refused", test_refused);
     CU_add_test(suite, "what is left out of logs", test_left_out);

@@ -281,6 +281,43 @@ static void test_hop(void)
     }
 }
 
+static double time_of(struct bench *b, const struct coll_request *q)
+{
+    struct coll_plan plan;
+    CU_ASSERT_FATAL(coll_plan_make(&plan, &b->arena, b->net, q, &b->err) == 0);
+    return coll_plan_time_s(&plan, b->net);
+}
+
+/* A thread that launches on all GPUs, as measured on a DGX A100 (nccl-tests issue 123: 8 B
+ * on two to eight GPUs), is what limits small sizes, and large ones not. */
+static void test_one_thread(void)
+{
+    static const double measured_us[] = { 10, 13.76, 16.88, 20.8, 25.2, 29.5, 33.7 };
+    struct bench b;
+    bench_init(&b, "dgx-a100-80gb:1", true);
+    for (int32_t n = 2; n <= 8; n++) {
+        struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, 8);
+        bench_use_gpus(&b, (1u << n) - 1);
+        double own_s = time_of(&b, &q);
+        q.gpus_per_thread = n;
+        double s = time_of(&b, &q);
+        CU_ASSERT_DOUBLE_EQUAL(s, fmax(own_s, n * 4.2e-6), 1e-9);
+        CU_ASSERT(fabs(s / (measured_us[n - 2] * 1e-6) - 1) < 0.09);
+        q.graph_launch = true;
+        CU_ASSERT(time_of(&b, &q) <= own_s);
+        q.graph_launch = false;
+        q.size_B = 1 << 28;
+        double large_s = time_of(&b, &q);
+        q.gpus_per_thread = 1;
+        CU_ASSERT_DOUBLE_EQUAL(time_of(&b, &q), large_s, 1e-12);
+        q.gpus_per_thread = n + 1;
+        struct coll_plan plan;
+        CU_ASSERT_EQUAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err), -1);
+        b.err = (struct err) { 0 };
+    }
+    bench_release(&b);
+}
+
 static void test_versions(void)
 {
     CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.4.8")), "2.4");
@@ -342,6 +379,7 @@ void test_nccl_register(void)
     CU_add_test(s, "choice on InfiniBand", test_choice_on_infiniband);
     CU_add_test(s, "choice in a domain", test_choice_in_domain);
     CU_add_test(s, "a hop between nodes", test_hop);
+    CU_add_test(s, "GPUs of one thread", test_one_thread);
     CU_add_test(s, "versions", test_versions);
     CU_add_test(s, "versions that are known", test_known_versions);
 }
