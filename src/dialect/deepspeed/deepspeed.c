@@ -160,11 +160,12 @@ static void take_precision(struct deepspeed *c)
     const struct {
         const char *key, *precision;
         int width_B;
-    } modes[] = { { "fp16", "fp16", 2 },
-                  { "bf16", "bf16", 2 },
-                  { "bfloat16", "bf16", 2 },
-                  { "amp", "amp_fp16", 4 },
-                  { "torch_autocast", autocast_precision(c), 4 } };
+        bool wraps; /* the model's calls, whatever its weights are */
+    } modes[] = { { "fp16", "fp16", 2, false },
+                  { "bf16", "bf16", 2, false },
+                  { "bfloat16", "bf16", 2, false },
+                  { "amp", "amp_fp16", 4, false },
+                  { "torch_autocast", autocast_precision(c), 4, true } };
     const char *first = NULL;
     c->width_B = 4;
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
@@ -177,6 +178,10 @@ static void take_precision(struct deepspeed *c)
                     .pointer = "/training/precision",
                     .key = arena_printf(c->t->arena, "%s.enabled", modes[i].key),
                     .argument = *modes[i].key == 'b' ? "bf16" : "fp16" });
+        } else if (on && launch_true(on->value) && first && modes[i].wraps) {
+            launch_note(c->t->l, on->line, DIAG_WITHOUT_EFFECT,
+                        "%s%s: without effect: the weights are of 16 bits, by %s",
+                        c->prefix, modes[i].key, first);
         } else if (on && launch_true(on->value) && first) {
             deepspeed_wrong(c, value_get(c->root, modes[i].key), "", DIAG_CONTRADICTION,
                             "two precisions are enabled (keep one)");

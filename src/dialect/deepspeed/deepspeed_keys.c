@@ -63,6 +63,7 @@ static const struct dialect_option zero_keys[] = {
     ROW_IDLE("cpu_offload_use_pin_memory"), ROW_IDLE("ignore_unused_parameters"),
     ROW_IDLE("legacy_stage1"), ROW_IDLE("round_robin_gradients"),
     ROW("use_multi_rank_bucket_allreduce", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_from_one),
+    ROW_UNSIMULATED("stage3_allgather_sequential"), ROW_UNSIMULATED("leaf_module"), ROW_UNSIMULATED("save_muon_momentum_buffer_in_memory"), /* of 2026-08 */
     ROW_IDLE("memory_efficient_linear"), ROW_IDLE("override_module_apply"),
     ROW_IDLE("pipeline_loading_checkpoint"), ROW_IDLE("log_trace_cache_warnings"),
     ROW_IDLE("enable_sanity_checks"), ROW_IDLE("comment"),
@@ -126,6 +127,7 @@ static const struct dialect_option offload_keys[] = {
     ROW_IDLE("buffer_size"), ROW_IDLE("max_in_cpu"), ROW_IDLE("pin_memory"),
     ROW_IDLE("pipeline_read"), ROW_IDLE("pipeline_write"),
     ROW_IDLE("fast_init"), ROW_UNSIMULATED("super_offload"),
+    ROW_UNSIMULATED("cpuadam_cores_perc"),
     ROW("ratio", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_from_one), ROW_END,
 };
 /* DeepSpeed's deepspeed/runtime/config.py, zero/config.py, zero/offload_config.py,
