@@ -91,7 +91,8 @@ static const char *precision_word(const struct value *config)
     return it && it->value->kind == VALUE_STRING ? it->value->text : "no";
 }
 
-/* accelerate/utils/dataclasses.py, DeepSpeedPlugin: stage 2 unless said otherwise. */
+/* accelerate/utils/dataclasses.py, DeepSpeedPlugin: stage 2 unless said otherwise, and
+ * gradients are clipped as the Trainer says, or to 1 (accelerator.py, _prepare_deepspeed). */
 static struct value *deepspeed_of(struct launch_context *t, const struct value *section,
                                   int64_t line)
 {
@@ -104,7 +105,11 @@ static struct value *deepspeed_of(struct launch_context *t, const struct value *
                value_get(section, "offload_optimizer_device"));
     put_device(t, zero, "offload_param", value_get(section, "offload_param_device"));
     value_add(t->arena, root, "zero_optimization", line, zero);
-    put(t, root, "gradient_clipping", value_get(section, "gradient_clipping"));
+    const struct value_item *norm = value_get(section, "gradient_clipping");
+    const struct value_item usual = { "gradient_clipping", line,
+                                      value_new_string(t->arena, "auto", line, 0) };
+    put(t, root, "gradient_clipping",
+        norm && norm->value->kind != VALUE_NONE ? norm : &usual);
     return root;
 }
 
