@@ -4,6 +4,7 @@
 #include "scenario/releases.h"
 #include "scenario/versions.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +95,10 @@ int collective_prepare(struct collective_call *w)
     w->group = coll_group_world(&w->cluster);
     if (w->args->gpus && read_gpus(w->args->gpus, &w->cluster, &w->group, w->err))
         return -1;
+    if (w->args->gpus_per_thread > w->group.spans[0].n_gpus)
+        return err_set(
+            w->err, "--gpus-per-thread: %" PRId64 ", where %d GPUs of a node take part",
+            w->args->gpus_per_thread, w->group.spans[0].n_gpus);
     w->net = net_new(&w->cluster, !w->args->unfold, w->err);
     return w->net ? 0 : -1;
 }
