@@ -37,10 +37,18 @@ struct risk_plan plan_risk_plan(const struct plan_entry *e)
     };
 }
 
-/* Entries are sorted together with what they are sorted by: regrets in billionths, so that
+/* Entries, and what draws know of each. They are moved together. */
+struct listed {
+    struct plan_entry *entries;
+    struct risk_plan *plans;
+    int32_t n;
+};
+
+/* They are sorted together with what they are sorted by: regrets in billionths, so that
  * equal plans are in the order of their fields. */
 struct ranked {
     struct plan_entry entry;
+    struct risk_plan plan;
     double regret;
 };
 static const double fine = 1e9;
@@ -53,46 +61,46 @@ static int by_regret(const void *a, const void *b)
     return plan_order_compare(&x->entry, &y->entry);
 }
 
-static void sort(struct plan_outcome *out, enum risk_rule rule)
+static void sort(const struct listed *l, enum risk_rule rule)
 {
-    size_t n = (size_t)out->n_entries;
-    struct ranked *all = xcalloc(n, sizeof(*all));
-    for (size_t i = 0; i < n; i++)
+    struct ranked *all = xcalloc((size_t)l->n, sizeof(*all));
+    for (int32_t i = 0; i < l->n; i++)
         all[i] =
-            (struct ranked) { out->entries[i],
-                              round(fine * risk_regret(&out->entries[i].risk, rule)) };
-    qsort(all, n, sizeof(*all), by_regret);
-    for (size_t i = 0; i < n; i++)
-        out->entries[i] = all[i].entry;
+            (struct ranked) { l->entries[i], l->plans[i],
+                              round(fine * risk_regret(&l->entries[i].risk, rule)) };
+    qsort(all, (size_t)l->n, sizeof(*all), by_regret);
+    for (int32_t i = 0; i < l->n; i++) {
+        l->entries[i] = all[i].entry;
+        l->plans[i] = all[i].plan;
+    }
     free(all);
 }
 
-static void move(struct plan_entry *entries, int32_t from, int32_t to)
+static void move(const struct listed *l, int32_t from, int32_t to)
 {
-    struct plan_entry e = entries[from];
-    memmove(&entries[to + 1], &entries[to], (size_t)(from - to) * sizeof(*entries));
-    entries[to] = e;
+    struct plan_entry e = l->entries[from];
+    struct risk_plan p = l->plans[from];
+    size_t n = (size_t)(from - to);
+    memmove(&l->entries[to + 1], &l->entries[to], n * sizeof(e));
+    memmove(&l->plans[to + 1], &l->plans[to], n * sizeof(p));
+    l->entries[to] = e;
+    l->plans[to] = p;
 }
 
 /* After the first come those to try next, where the mean of regrets decides. */
-static void bring_tries(struct plan_outcome *out, struct risk_plan *plans,
-                        const struct risk_options *how)
+static struct risk_tries bring_tries(const struct listed *l,
+                                     const struct risk_options *how)
 {
-    for (int32_t i = 0; i < out->n_entries; i++)
-        plans[i] = plan_risk_plan(&out->entries[i]);
-    if (how->rule != RISK_MEAN)
-        return;
-    out->tries = risk_tries_make(plans, out->n_entries, 0, &risk_widths, how);
-    for (int32_t k = 1; k < out->tries.n; k++) {
-        int32_t from = out->tries.plan[k];
-        for (int32_t l = 1; l < k; l++) /* earlier ones were moved to the front of it */
-            from += out->tries.plan[l] > out->tries.plan[k];
-        move(out->entries, from, k);
+    struct risk_tries t = risk_tries_make(l->plans, l->n, 0, &risk_widths, how);
+    for (int32_t k = 1; k < t.n; k++) {
+        int32_t from = t.plan[k];
+        for (int32_t e = 1; e < k; e++) /* earlier ones were moved to the front of it */
+            from += t.plan[e] > t.plan[k];
+        move(l, from, k);
     }
-    for (int32_t k = 0; k < out->tries.n; k++)
-        out->tries.plan[k] = k;
-    for (int32_t i = 0; i < out->n_entries; i++)
-        plans[i] = plan_risk_plan(&out->entries[i]);
+    for (int32_t k = 0; k < t.n; k++)
+        t.plan[k] = k;
+    return t;
 }
 
 void plan_risk_judge(struct plan_outcome *out, const struct plan_options *o)
@@ -101,17 +109,18 @@ void plan_risk_judge(struct plan_outcome *out, const struct plan_options *o)
     struct risk_options how = o->risk;
     if (o->risk.rule == RISK_NONE || n == 0)
         return;
-    struct risk_plan *plans = xcalloc(n, sizeof(*plans));
+    const struct listed l = { out->entries, xcalloc(n, sizeof(*l.plans)), (int32_t)n };
     struct risk_verdict *verdicts = xcalloc(n, sizeof(*verdicts));
     for (size_t i = 0; i < n; i++)
-        plans[i] = plan_risk_plan(&out->entries[i]);
+        l.plans[i] = plan_risk_plan(&l.entries[i]);
     how.of_memory = o->objective == PLAN_MEMORY;
-    risk_judge(verdicts, plans, out->n_entries, &risk_widths, &how);
+    risk_judge(verdicts, l.plans, l.n, &risk_widths, &how);
     for (size_t i = 0; i < n; i++)
-        out->entries[i].risk = verdicts[i];
-    sort(out, o->risk.rule);
-    bring_tries(out, plans, &how);
-    out->decides = risk_decide(plans, out->n_entries, 0, &risk_widths, &how);
-    free(plans);
+        l.entries[i].risk = verdicts[i];
+    sort(&l, how.rule);
+    if (how.rule == RISK_MEAN)
+        out->tries = bring_tries(&l, &how);
+    out->decides = risk_decide(l.plans, l.n, 0, &risk_widths, &how);
+    free(l.plans);
     free(verdicts);
 }
