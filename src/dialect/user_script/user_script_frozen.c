@@ -18,36 +18,56 @@ static bool is_second(const char *path)
     return false;
 }
 
+/* Where the reader of a text's lines is: calls are asked about in the order of the text,
+ * which so is read once. A call before the last one asked about starts it anew. */
+struct reader {
+    const char *text, *at; /* the whole; the line after those that were read */
+    int64_t line;          /* of the last one that was */
+    int64_t second; /* the last that heads a loop over a second model's parameters */
+    int64_t loop;   /* over any's */
+    bool named;     /* the last line speaks of requires_grad */
+};
+
+static void read_line(struct reader *r)
+{
+    enum { LINE_MAX = 160 };
+    char line[LINE_MAX];
+    size_t n = strcspn(r->at, "\n");
+    snprintf(line, sizeof(line), "%.*s", n < LINE_MAX ? (int)n : LINE_MAX - 1, r->at);
+    r->at += n + (r->at[n] != '\0');
+    r->line++;
+    r->named = strstr(line, "requires_grad");
+    if (strstr(line, "for ") && strstr(line, "parameters()")) {
+        r->loop = r->line;
+        if (is_second(line))
+            r->second = r->line;
+    }
+}
+
 /* Whether a call is in a loop over the parameters of a second model, a few lines below its
  * head: "for p in self.ref_model.parameters():". */
-static bool is_of_second(const struct python *p, const struct python_call *c)
+static bool is_of_second(struct reader *r, const struct python_call *c)
 {
-    enum { LINES_ABOVE = 3, LINE_MAX = 160 };
-    const char *at = p->text;
-    char line[LINE_MAX];
-    bool any = false;
-    for (int64_t i = 1; at && i <= c->line; i++) {
-        size_t n = strcspn(at, "\n");
-        snprintf(line, sizeof(line), "%.*s", n < LINE_MAX ? (int)n : LINE_MAX - 1, at);
-        bool loop = strstr(line, "for ") && strstr(line, "parameters()");
-        if (i >= c->line - LINES_ABOVE && loop)
-            any = is_second(line);
-        if (i == c->line && !strstr(line, "requires_grad"))
-            any = false; /* the line is of another text */
-        at = at[n] ? at + n + 1 : NULL;
-    }
-    return any;
+    enum { LINES_ABOVE = 3 };
+    if (c->line < r->line)
+        *r = (struct reader) { .text = r->text, .at = r->text };
+    while (r->line < c->line && *r->at)
+        read_line(r);
+    return r->line == c->line && r->named && /* else the line is of another text */
+           r->second > 0 && r->second == r->loop && c->line - r->second <= LINES_ABOVE;
 }
 
 /* The first that is switched off, or by what is not known; NULL. */
 static const struct python_call *switched_off(const struct python *p)
 {
+    struct reader lines = { .text = p->text ? p->text : "" };
+    lines.at = lines.text;
     for (int64_t i = 0; i < p->calls.n; i++) {
         const struct python_call *c = &p->calls.v[i];
         const struct value *v = user_script_given(c, "requires_grad", "0");
         if (user_script_part_of(c) == SCRIPT_FROZEN && !c->quoted && v &&
             (v->kind == VALUE_UNKNOWN || (v->kind == VALUE_BOOL && !v->integer)) &&
-            !is_second(c->function) && !is_of_second(p, c))
+            !is_second(c->function) && !is_of_second(&lines, c))
             return c;
     }
     return NULL;
