@@ -37,7 +37,7 @@ static double saved(double other, double first)
     return other < first ? isfinite(first) ? 1 - other / first : 1 : 0;
 }
 
-/* The plan that saves the most over all draws in which it is better: a twin of the
+/* The plan that saves the most over all draws in which it is better: one like the
  * first, always better by a hair, decides nothing. Fills `lost` with when it is. */
 static int32_t find_other(struct decider *x, int32_t *n_lost)
 {

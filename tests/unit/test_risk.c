@@ -340,10 +340,10 @@ static void test_decides(void)
     CU_ASSERT_DOUBLE_EQUAL(d.factor, 1.1, 0.01);
     const struct risk_plan apart[] = { plan_of(1, 0, 1), plan_of(2, 0, 1.2) };
     CU_ASSERT_FALSE(risk_decide(apart, 2, 0, &w, &o).changes);
-    /* a twin that is always better by a hair decides less than the network */
-    struct risk_plan twins[] = { plans[1], plans[1], plans[0] };
-    twins[1].value *= 1 - 1e-4;
-    d = risk_decide(twins, 3, 0, &w, &o);
+    /* a plan that is always better by a hair decides less than the network */
+    struct risk_plan alike[] = { plans[1], plans[1], plans[0] };
+    alike[1].value *= 1 - 1e-4;
+    d = risk_decide(alike, 3, 0, &w, &o);
     CU_ASSERT_TRUE(d.known && d.other == 2);
     /* memory: the first does not fit where it needs a tenth more */
     struct risk_plan tight[] = { plan_of(1, 0, 1), plan_of(2, 0, 1.2) };

@@ -22,11 +22,11 @@ bool launch_names_document(const struct launch_command *c, struct launch_named *
     const struct shell_word *w = c->command->words;
     for (int32_t i = c->script + 1; i < c->command->n; i++) {
         const char *equals = strchr(w[i].text, '=');
-        bool option = w[i].text[0] == '-',
-             follows = i > c->script + 1 && w[i - 1].text[0] == '-' &&
-                       !strchr(w[i - 1].text, '=') &&
-                       !strstr(w[i - 1].text, "config") &&
-                       strcmp(w[i - 1].text, "-c") != 0;
+        bool option = w[i].text[0] == '-', follows = i > c->script + 1 &&
+                                                     w[i - 1].text[0] == '-' &&
+                                                     !strchr(w[i - 1].text, '=') &&
+                                                     !strstr(w[i - 1].text, "config") &&
+                                                     strcmp(w[i - 1].text, "-c") != 0;
         const char *text = option && equals && strstr(w[i].text, "config") ? equals + 1
                            : option || equals                              ? ""
                                                                            : w[i].text;

@@ -78,7 +78,7 @@ struct shell_command {
     int32_t n;
     const struct shell_word *words;
     int64_t line;
-    const char *unless; /* why it may not be reached; NULL: it is */
+    const char *unless;  /* why it may not be reached; NULL: it is */
     const char *decides; /* the variable that would decide it: "1"; NULL */
     int64_t within; /* the command whose text it is (srun ... bash -c "this"), from 1 */
     int32_t n_own;

@@ -139,8 +139,7 @@ void user_script_take_keras(struct launch_context *t, struct user_script *g)
     const struct python_call *model = g->parts[SCRIPT_MODEL];
     if (!user_script_is_keras(g))
         return;
-    struct value v = { .kind = VALUE_STRING,
-                       .line = g->line ? g->line : model->line };
+    struct value v = { .kind = VALUE_STRING, .line = g->line ? g->line : model->line };
     const struct value_item from = { user_script_class(t->arena, model), v.line, &v };
     if (!launch_has(t, framework_at))
         launch_set(t, framework_at, json_string("tensorflow2"), &from);
