@@ -100,6 +100,15 @@ static const char *text_at(struct python_parser *r, const char *function,
     size_t n = (size_t)(*dot - function);
     const char *outer = arena_strndup(r->p->arena, function, n);
     const char *text = m->text(m->of, r->p->arena, outer, path);
+    const char *lazy = text ? python_lazy_module(r->p->arena, text, *dot + 1) : NULL;
+    const char *inner =
+        lazy ? m->text(m->of, r->p->arena,
+                       strncmp(lazy, outer, strlen(outer)) == 0
+                           ? lazy
+                           : arena_printf(r->p->arena, "%s.%s", outer, lazy),
+                       path)
+             : NULL;
+    text = inner ? inner : text;
     const char *class = text ? NULL : strrchr(outer, '.');
     if (!class)
         return text;

@@ -253,6 +253,10 @@ struct value *python_expression(struct python_parser *r);
 struct value *python_term(struct python_parser *r);
 /* An expression without "A if B else C", as after "in" of a comprehension. */
 struct value *python_choice(struct python_parser *r);
+/* The module of a package from which the text of its __init__.py imports a name when that
+ * is first asked for; NULL: it does not. */
+const char *python_lazy_module(struct arena *arena, const char *text, const char *name);
+
 /* Why what inspect.signature() gives of a library's function is not known; whether a value
  * is that, or its names. */
 extern const char python_signature_why[];
