@@ -103,6 +103,8 @@ void launch_leave_out(struct launch_context *t, const struct value_item *it,
 /* What was set at a pointer and below is no longer shown: another value takes its
  * place, or none. */
 void launch_forget(struct launch_context *t, const char *pointer);
+/* Likewise with the value, for a question in its place. */
+void launch_take_back(struct launch_context *t, const char *pointer);
 
 /* Sets a field (the reference is stolen) and remembers where it came from. */
 void launch_set(struct launch_context *t, const char *pointer, json_t *value,

@@ -55,6 +55,14 @@ void launch_forget(struct launch_context *t, const char *pointer)
         }
 }
 
+void launch_take_back(struct launch_context *t, const char *pointer)
+{
+    const char *last = strrchr(pointer, '/');
+    const char *outer = arena_strndup(t->arena, pointer, (size_t)(last - pointer));
+    launch_forget(t, pointer);
+    json_object_del(*outer ? pointer_get(t->tree, outer) : t->tree, last + 1);
+}
+
 void launch_add_unresolved(struct launch_context *t, const char *pointer, int64_t line,
                            const char *fmt, ...)
 {

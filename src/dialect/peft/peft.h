@@ -18,6 +18,8 @@
 #include "dialect/python/python.h"
 
 #define PEFT_LORA "/training/lora"
+/* What is proposed where adapters are trained that are not known. */
+#define PEFT_EXAMPLE "'{\"rank\": 16}'"
 #define PEFT_RANK PEFT_LORA "/rank"
 #define PEFT_ALPHA PEFT_LORA "/alpha"
 #define PEFT_DROPOUT PEFT_LORA "/dropout"

@@ -333,11 +333,13 @@ static void ask_adapters(struct launch_context *t)
 {
     int64_t line;
     const char *what = speaks_of_adapters(t, &line);
-    if (what)
-        launch_add_unresolved(t, PEFT_LORA, line,
-                              "%s: its script seems to train adapters, and is not "
-                              "there (null is training without)",
-                              what);
+    if (!what)
+        return;
+    launch_add_unresolved(t, PEFT_LORA, line,
+                          "%s: its script seems to train adapters, and is not "
+                          "there (null is training without)",
+                          what);
+    launch_add_example(t, PEFT_LORA, PEFT_EXAMPLE);
 }
 
 void sagemaker_take_adapters(struct launch_context *t, const struct sagemaker_entry *e)

@@ -429,12 +429,13 @@ static void take_adapters(struct launch_context *t, const struct launch_command 
         t->hyper[t->n_hyper++] = own;
     }
     bool said = peft_take(t, NULL);
-    if (!said && peft_is_named(name))
+    if (!said && peft_is_named(name)) {
         launch_add_unresolved(t, PEFT_LORA, c->command->line,
                               "%.80s: it seems to train adapters, and nothing says "
                               "which; null is training without",
                               launch_last_part(name));
-    else if (!said && c)
+        launch_add_example(t, PEFT_LORA, PEFT_EXAMPLE);
+    } else if (!said && c)
         peft_ask_imported(t, name, c->command->line);
     t->n_hyper = n;
 }

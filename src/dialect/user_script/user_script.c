@@ -108,6 +108,24 @@ static bool refuse_parts(struct launch_context *t, const struct user_script *g)
     return false;
 }
 
+/* Trainers of other frameworks than PyTorch and TensorFlow. */
+static bool refuse_framework(struct launch_context *t, const struct user_script *g)
+{
+    static const char *const frameworks[][2] = {
+        { "mxnet.", "is a trainer of MXNet" },
+        { "paddlenlp.", "is a trainer of PaddlePaddle" },
+        { "mindnlp.", "is a trainer of MindSpore" },
+    };
+    const struct python_call *c = g->parts[SCRIPT_TRAINER];
+    for (size_t i = 0; c && i < sizeof(frameworks) / sizeof(frameworks[0]); i++)
+        if (strncmp(c->function, frameworks[i][0], strlen(frameworks[i][0])) == 0) {
+            launch_refuse_entry(t->l, c->function, frameworks[i][1],
+                                g->line ? g->line : c->line);
+            return true;
+        }
+    return false;
+}
+
 /* Whether the trainer's model is of a class of the text's own, which loads `c`: it has
  * heads and losses of its own. */
 static bool is_within_own(const struct user_script *g, const struct python_call *c)
@@ -412,6 +430,8 @@ static void take_rest(struct launch_context *t, struct user_script *g)
     user_script_note_merged(t, g);
     user_script_ask_continued(t, g);
     ask_handed(t, g);
+    user_script_propose_adapters(t, g);
+    user_script_ask_assigned(t, g);
 }
 
 void user_script_take(struct launch_context *t, struct user_script *g)
@@ -431,7 +451,7 @@ void user_script_take(struct launch_context *t, struct user_script *g)
                                      &v };
     bool trl = is_trl(method) && !user_script_own_trainer(g);
     if (refuse_diffusion(t, g) || refuse_megatron(t, g) || refuse_parts(t, g) ||
-        user_script_refuses_evaluation(t, g))
+        refuse_framework(t, g) || user_script_refuses_evaluation(t, g))
         return;
     if (method && strcmp(method, "SentenceTransformer") == 0) {
         launch_refuse_entry(t->l, from.key, "trains embeddings of pairs of texts",

@@ -14,6 +14,7 @@
  *     user_script_edits    what a text changes of a model that it loads
  *     user_script_pictures models of timm and torchvision, by name
  *     user_script_text     models with pictures, of which the language model is loaded
+ *     user_script_assigned arguments that a trainer's class or a callback changes
  *     user_script_keras    programs of TensorFlow's
  *     user_script_engine   DeepSpeed's engine in such a loop
  *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
@@ -156,6 +157,8 @@ extern const char *const user_script_kept[];
  * adapters; why it is not known how the base model is quantised; NULL: it is, or nothing
  * asks. */
 void user_script_choose(struct user_script *g);
+/* The call that made the adapters which set_adapter() names; NULL: nothing is seen to. */
+const struct python_call *user_script_adapters_set(const struct user_script *g);
 const struct value *user_script_config_of(const struct python_call *wrapped);
 const char *user_script_open_base(const struct user_script *g);
 
@@ -267,6 +270,11 @@ void user_script_take_accumulation(struct launch_context *t,
 void user_script_take_sharded(struct launch_context *t, const struct user_script *g,
                               const struct value *arguments, const char *name,
                               int64_t line);
+
+/* user_script_assigned.c: words that the __init__ of the trainer's class sets; after the
+ * words, questions of those that are set later. */
+void user_script_put_assigned(struct user_script *g, struct arena *arena);
+void user_script_ask_assigned(struct launch_context *t, const struct user_script *g);
 
 /* user_script_keras.c: whether TensorFlow trains the model; what its program says before
  * the words; the class of PyTorch that has one's head. */
@@ -412,6 +420,9 @@ void user_script_ask_plain(struct launch_context *t, const struct user_script *g
 /* After the words, asks which adapters PeftModel.from_pretrained(...) loads, where the text
  * makes none. */
 void user_script_ask_continued(struct launch_context *t, const struct user_script *g);
+/* What is proposed where a call gives the model adapters that are not known. */
+void user_script_propose_adapters(struct launch_context *t,
+                                  const struct user_script *g);
 
 /* user_script_frozen.c: after the words, asks which parameters a text freezes, unless it
  * trains adapters. */

@@ -322,4 +322,5 @@ void user_script_gather(struct user_script *g, struct arena *arena,
     put_inner(g, arena, "model_init_kwargs");
     put_open_base(g, arena);
     put_switches(g, arena);
+    user_script_put_assigned(g, arena);
 }

@@ -16,13 +16,45 @@ const struct python_call *user_script_maker(const struct python *p,
     return NULL;
 }
 
-/* What adapters are given: get_peft_model(model, config), model.add_adapter(config). */
+/* What adapters are given: get_peft_model(model, config), model.add_adapter(config) of
+ * transformers' models, model.add_adapter(name, config) of PEFT's. */
 const struct value *user_script_config_of(const struct python_call *wrapped)
 {
     bool added =
         wrapped && strcmp(python_last_part(wrapped->function), "add_adapter") == 0;
-    return added ? user_script_given(wrapped, "adapter_config", "0")
-                 : user_script_given(wrapped, "peft_config", "1");
+    const struct value *v =
+        added ? user_script_given(wrapped, "adapter_config", "0") : NULL;
+    return v && v->kind != VALUE_STRING
+               ? v
+               : user_script_given(wrapped, "peft_config", "1");
+}
+
+/* What a call names its adapters; "default" without. */
+static const char *adapter_name(const struct python_call *c)
+{
+    static const char *const places[] = { "0", "1", "2" };
+    const struct value *v = user_script_given(c, "adapter_name", "");
+    for (size_t i = 0; !v && i < sizeof(places) / sizeof(places[0]); i++) {
+        v = user_script_given(c, places[i], "");
+        v = v && v->kind == VALUE_STRING ? v : NULL;
+    }
+    return !v ? "default" : v->kind == VALUE_STRING ? v->text : "";
+}
+
+const struct python_call *user_script_adapters_set(const struct user_script *g)
+{
+    const struct python_call *until = g->parts[SCRIPT_TRAINER], *set = NULL, *of = NULL;
+    const struct python *p = g->python;
+    for (int64_t i = 0; i < p->calls.n && &p->calls.v[i] != until; i++)
+        if (strcmp(python_last_part(p->calls.v[i].function), "set_adapter") == 0 &&
+            !p->calls.v[i].quoted)
+            set = &p->calls.v[i];
+    const char *name = set && !set->unsure ? adapter_name(set) : "";
+    for (int64_t i = 0; *name && i < p->calls.n; i++)
+        if (user_script_part_of(&p->calls.v[i]) == SCRIPT_WRAPPED &&
+            strcmp(adapter_name(&p->calls.v[i]), name) == 0)
+            of = &p->calls.v[i];
+    return of;
 }
 
 /* def from_pretrained(cls, name): of a model of the text's own modules it loads another's
@@ -275,6 +307,9 @@ static void choose_adapters(struct user_script *g, const struct python_call *tra
 {
     const struct value *peft = user_script_given(trainer, "peft_config", "");
     choose(g, SCRIPT_WRAPPED, NULL);
+    const struct python_call *set = user_script_adapters_set(g);
+    if (set && !peft)
+        g->parts[SCRIPT_WRAPPED] = set;
     g->merged = merge_of(g);
     if (g->merged && !g->merged->unsure)
         g->parts[SCRIPT_WRAPPED] = NULL;

@@ -104,7 +104,7 @@ static void ask_adapters(struct launch_context *t, const struct user_script *g)
                           "%.60s(...) of line %lld: adapters of the program's own are "
                           "not read (null is none)",
                           c->function, (long long)c->line);
-    launch_add_example(t, PEFT_LORA, "'{\"rank\": 16}'");
+    launch_add_example(t, PEFT_LORA, PEFT_EXAMPLE);
 }
 
 void user_script_ask_frozen(struct launch_context *t, const struct user_script *g)
@@ -203,5 +203,12 @@ void user_script_ask_continued(struct launch_context *t, const struct user_scrip
                           "%.60s(...) loads the adapters that are trained: their rank "
                           "and modules are in its adapter_config.json",
                           c->function);
-    launch_add_example(t, PEFT_LORA, "'{\"rank\": 16}'");
+    launch_add_example(t, PEFT_LORA, PEFT_EXAMPLE);
+}
+
+void user_script_propose_adapters(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_WRAPPED];
+    if (c && !c->unsure && !g->merged && launch_is_unresolved(t, PEFT_LORA))
+        launch_add_example(t, PEFT_LORA, PEFT_EXAMPLE);
 }

@@ -53,6 +53,8 @@ static bool converts_model(const struct user_script *g, const struct python_call
         return false;
     const struct python_call *made = c->of ? user_script_maker(g->python, c->of) : NULL;
     enum user_script_part part = made ? user_script_part_of(made) : SCRIPT_PARTS;
+    if (part == SCRIPT_CAST) /* model.to("cuda").float() */
+        return true;
     /* by what made it: a model that is loaded, or of a class of the text's */
     if ((part == SCRIPT_MODEL && !user_script_is_reference(made->target)) ||
         part == SCRIPT_PICTURES || part == SCRIPT_WRAPPED ||
@@ -251,8 +253,9 @@ static void take_fp8(struct launch_context *t, const struct user_script *g)
                                          &v };
         if (!c || (on && launch_is_off(on)))
             continue;
-        launch_forget(t, at);
-        if (calls[i].precision && word && strcmp(word, "bf16") == 0) {
+        bool pure = calls[i].precision && word && strcmp(word, "bf16") == 0;
+        launch_take_back(t, at); /* and its word */
+        if (pure) {
             launch_set(t, at, json_string(calls[i].precision), &from);
             return;
         }
@@ -261,6 +264,7 @@ static void take_fp8(struct launch_context *t, const struct user_script *g)
             "%.60s(...): products are in 8 bits: fp8 is Transformer Engine's, "
             "fp8_current torchao's, with parameters in bf16",
             c->function);
+        launch_add_example(t, at, calls[i].precision ? calls[i].precision : "fp8");
         return;
     }
 }
@@ -271,7 +275,8 @@ void user_script_take_kernels(struct launch_context *t, const struct user_script
         for (int64_t k = 0; k < g->python->calls.n; k++) {
             const struct python_call *c = &g->python->calls.v[k];
             if (c->quoted || fnmatch(named[i].function, c->function, 0) != 0 ||
-                !counts(c, named[i].counts))
+                !counts(c, named[i].counts) ||
+                (named[i].counts == OF_ANOTHER && user_script_adapters_set(g)))
                 continue;
             launch_note(t->l, g->line ? g->line : c->line, DIAG_NOT_SIMULATED,
                         "%.60s(...) is not simulated: %s", c->function, named[i].what);

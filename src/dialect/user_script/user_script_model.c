@@ -18,7 +18,7 @@ const char *const user_script_configurations[] = {
 };
 /* What no size or operator of a model depends on. */
 static const char *const idle[] = {
-    "*_token_id", "use_cache", "torch_dtype", "dtype", "*initializer_range", "id2label", "label2id", "num_labels", "output_*", "return_*",
+    "*_token_id", "use_cache", "torch_dtype", "dtype", "*initializer_range", "*2label", "label2*", "num_labels", "output_*", "return_*",
     "trust_remote_code", "cache_dir", "revision", "token", "use_auth_token", "attn_implementation", "_attn_implementation", "summary_*", "gradient_checkpointing",
     "finetuning_task", "problem_type", "name_or_path", "_name_or_path", "architectures", "n_ctx", "layer_norm_*", "rms_norm_eps", "rope_theta", "bos", "eos", NULL,
 };

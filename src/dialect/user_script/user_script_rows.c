@@ -50,6 +50,8 @@ const char *const user_script_calls[] = {
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "*Muon", "DistAdamW", "Adamax", "NAdam", "RAdam", "Adagrad", "RMSprop", "Lamb", "LAMB", "SOAP", "Shampoo", "SophiaG", "Sophia", "Prodigy", "AdamWScheduleFree", "GaLoreAdamW", "ZeroRedundancyOptimizer", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
     "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "weight", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "log", "PPO", "GRPO", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "float", "to", "type", "deepcopy",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
+    /* arguments that are changed (user_script_assigned.c) */
+    "per_device_train_batch_size", "gradient_accumulation_steps", "gradient_checkpointing", "max_grad_norm", "bf16", "fp16", "optim", "max_steps",
     /* programs of TensorFlow (user_script_keras.c) */
     "to_tf_dataset", "prepare_tf_dataset", "batch", "fit", "apply_gradients", "AdamWeightDecay", "set_global_policy", "set_policy",
     "MirroredStrategy", "MultiWorkerMirroredStrategy", "ParameterServerStrategy", "TPUStrategy", "DistributedGradientTape",
