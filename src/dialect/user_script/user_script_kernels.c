@@ -251,7 +251,8 @@ static void take_fp8(struct launch_context *t, const struct user_script *g)
         struct value v = { .line = c ? (g->line ? g->line : c->line) : 0 };
         const struct value_item from = { c ? python_last_part(c->function) : "", v.line,
                                          &v };
-        if (!c || (on && launch_is_off(on)))
+        bool said = word && strncmp(word, "fp8", 3) == 0; /* by Accelerate's recipes */
+        if (!c || (on && launch_is_off(on)) || said)
             continue;
         bool pure = calls[i].precision && word && strcmp(word, "bf16") == 0;
         launch_take_back(t, at); /* and its word */
