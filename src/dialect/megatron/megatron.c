@@ -78,10 +78,8 @@ static void take_pipeline(struct launch_context *t, const struct dialect_option 
         dialect_take_as(t, row, it, DIALECT_DEGREE);
 }
 
-/* "0:768 250B:1536": batches, each from so many tokens or samples on (NVIDIA/Megatron-LM,
- * megatron/core/num_microbatches_calculator.py). */
-static void take_schedule(struct launch_context *t, const struct dialect_option *row,
-                          const struct value_item *it)
+void megatron_take_schedule(struct launch_context *t, const struct dialect_option *row,
+                            const struct value_item *it)
 {
     const char *colon =
         it->value->kind == VALUE_STRING ? strrchr(it->value->text, ':') : NULL;
@@ -183,7 +181,7 @@ const struct dialect_option megatron_job_rows[] = {
     ROW("--micro-batch-size", "/training/micro_batch_size", .kind = DIALECT_SIZE, .written = true),
     ROW("--batch-size", "/training/micro_batch_size", .kind = DIALECT_SIZE), /* of 2019 and 2020: of a GPU */
     ROW("--global-batch-size", "/training/global_batch_size", .kind = DIALECT_SIZE, .written = true),
-    ROW("--step-batch-size-schedule", "/training/global_batch_size", .take = take_schedule), /* main of 2026 */
+    ROW("--step-batch-size-schedule", "/training/global_batch_size", .take = megatron_take_schedule), /* main of 2026 */
     ROW("--gas", "/training/gradient_accumulation_steps", .kind = DIALECT_SIZE), /* likewise */
     ROW("--mtp-num-layers", "/training/mtp_layers", .kind = DIALECT_POSITIVE, .written = true),
     ROW("--mtp-use-repeated-layer", "/training/mtp_repeated", .kind = DIALECT_FLAG, .written = true),

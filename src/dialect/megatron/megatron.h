@@ -99,6 +99,12 @@ void megatron_take_interval(struct launch_context *t, const struct launch_comman
 /* Whether the options are of Megatron-Core, with Transformer Engine's layers where
  * --transformer-impl does not say otherwise. */
 bool megatron_is_core(const struct launch_command *c);
+/* "0:768 250B:1536": batches, each from so many tokens or samples on (NVIDIA/Megatron-LM,
+ * megatron/core/num_microbatches_calculator.py). */
+void megatron_take_schedule(struct launch_context *t, const struct dialect_option *row,
+                            const struct value_item *it);
+/* Whether an option is of that release of Megatron-Core ("0.18"), or of a later one. */
+bool megatron_is_since(const struct launch_command *c, const char *release);
 void megatron_take_precision(struct launch_context *t, const struct launch_command *c);
 void megatron_take_recompute(struct launch_context *t, const struct launch_command *c);
 void megatron_take_overlaps(struct launch_context *t, const struct launch_command *c);

@@ -86,15 +86,44 @@ bool megatron_take_shards(struct launch_context *t, const struct megatron_fsdp *
     return full;
 }
 
+/* Without a word on what is sharded, all is from Megatron-Core 0.18 of 2026-06 on, and
+ * nothing more before it (arguments.py of core_v0.17.0 and core_v0.18.0). */
+static void ask_shards(struct launch_context *t, const struct value_item *own)
+{
+    static const char library[] = WIDE "library", strategy[] = WIDE "sharding/strategy";
+    launch_add_unresolved(t, library, own->line,
+                          "%s: without --data-parallel-sharding-strategy it shards all "
+                          "from Megatron-Core 0.18 (2026-06) on, and before it nothing "
+                          "more than megatron does",
+                          own->key);
+    launch_add_example(t, library, "megatron-fsdp");
+    launch_add_unresolved(t, strategy, own->line,
+                          "%s: full with megatron-fsdp, and with megatron optimizer, "
+                          "or none without --use-distributed-optimizer",
+                          own->key);
+    launch_add_example(t, strategy, "full");
+}
+
 bool megatron_take_fsdp(struct launch_context *t, const struct launch_command *c)
 {
     static const char *const own[] = { "--use-megatron-fsdp", "--use-custom-fsdp",
                                        NULL };
+    const struct value_item *on = launch_any_option(c, own),
+                            *how =
+                                launch_option(c, "--data-parallel-sharding-strategy");
+    struct value *all =
+        value_new_string(t->arena, "optim_grads_params", on ? on->line : 0, 0);
+    struct value_item *later = ARENA_NEW(t->arena, struct value_item);
+    *later = (struct value_item) { "data-parallel-sharding-strategy's default",
+                                   all->line, all };
+    bool says = how || !is_on(on), since = megatron_is_since(c, "0.18");
+    if (!says && !since)
+        ask_shards(t, on);
     return megatron_take_shards(
         t, &(struct megatron_fsdp) {
-               .own = launch_any_option(c, own),
+               .own = on,
                .torch = launch_option(c, "--use-torch-fsdp2"),
-               .how = launch_option(c, "--data-parallel-sharding-strategy"),
+               .how = !says && since ? later : how,
                .keeps = launch_option(c, "--torch-fsdp2-no-reshard-after-forward"),
            });
 }

@@ -13,6 +13,14 @@ static const struct since {
     const char *release, *month;
     const char *const *options;
 } core[] = {
+    { "0.19", "2026-08", (const char *const[]) { "--activation-offload-fraction", "--dataloader-inter-document-masking", "--flash-attention-version", "--moe-ncclep-zero-copy",
+                                                 "--tensor-parallel-num-weight-shards", NULL } },
+    { "0.18", "2026-06", (const char *const[]) { "--cuda-graph-modules", "--moe-paged-stash", "--step-batch-size-schedule", "--high-priority-a2a-comm-stream",
+                                                 "--moe-permute-fusion-into-hybridep",
+                                                 "--overlap-dispatch-backward-with-experts-wgrad", NULL } },
+    { "0.17", "2026-04", (const char *const[]) { "--hybrid-layer-pattern", "--mtp-use-repeated-layer", "--async-strategy", "--use-mup", "--optimizer-cuda-graph", NULL } },
+    { "0.16", "2026-02", (const char *const[]) { "--fine-grained-activation-offloading", "--moe-flex-dispatcher-backend", "--moe-latent-size", "--te-precision-config-file",
+                                                 "--outer-dp-sharding-strategy", "--muon-momentum", NULL } },
     { "0.15", "2025-12", (const char *const[]) { "--cuda-graph-impl", "--fp4-format", "--softmax-type", "--window-attn-skip-freq", NULL } },
     { "0.14", "2025-10", (const char *const[]) { "--use-megatron-fsdp", "--overlap-moe-expert-parallel-comm", "--moe-router-fusion", NULL } },
     { "0.13", "2025-07", (const char *const[]) { "--delay-wgrad-compute", "--moe-deepep-num-sms", "--moe-router-force-load-balancing", "--pipeline-model-parallel-layout",
@@ -54,6 +62,17 @@ static const struct value_item *core_of(const struct launch_command *c,
     return launch_option_is(c, "--transformer-impl", "transformer_engine")
                ? launch_option(c, "--transformer-impl")
                : NULL;
+}
+
+bool megatron_is_since(const struct launch_command *c, const char *release)
+{
+    size_t i = 0;
+    for (bool last = false; i < sizeof(core) / sizeof(core[0]) && !last; i++) {
+        if (launch_any_option(c, core[i].options))
+            return true;
+        last = strcmp(core[i].release, release) == 0;
+    }
+    return false;
 }
 
 bool megatron_is_core(const struct launch_command *c)

@@ -42,8 +42,9 @@ void megatron_take_framework(struct launch_context *t, const struct launch_comma
         take_deepspeed_framework(t, c);
         return;
     }
-    launch_decide(t, "/parallelism/library", json_string("megatron"), NULL,
-                  "Megatron's own");
+    if (!launch_is_unresolved(t, "/parallelism/library"))
+        launch_decide(t, "/parallelism/library", json_string("megatron"), NULL,
+                      "Megatron's own");
     megatron_take_release(t, c);
 }
 
@@ -133,7 +134,7 @@ void megatron_take_overlaps(struct launch_context *t, const struct launch_comman
     const char *framework =
         json_string_value(pointer_get(t->tree, "/training/framework"));
     bool core = framework && strcmp(framework, "megatron-core") == 0;
-    if (shards)
+    if (shards && !launch_is_unresolved(t, "/parallelism/sharding/strategy"))
         launch_decide(t, "/parallelism/sharding/strategy", json_string("optimizer"),
                       shards, "");
     launch_hear(t, shards);
