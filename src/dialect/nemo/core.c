@@ -124,13 +124,15 @@ static void take_pipeline(const struct nemo *n)
 {
     const struct value_item *padding = model(n, "make_vocab_size_divisible_by");
     int64_t tensor = launch_number(n->t, WIDE "tensor", 1), each = 128;
-    bool along = nemo_is_on(n, NEMO_MODEL, "sequence_parallel", false);
+    bool along = nemo_is_on(n, NEMO_MODEL, "sequence_parallel", false),
+         first = nemo_is_on(n, NEMO_REST, "dist.use_tp_pp_dp_mapping", false);
     take_stages(n);
     take_dispatch(n);
     if (along && launch_has(n->t, WIDE "tensor"))
         nemo_set(n, WIDE "sequence_parallel", json_true(),
                  model(n, "sequence_parallel"), "");
-    nemo_set(n, WIDE "placement", json_string("PDT"), NULL,
+    nemo_set(n, WIDE "placement", json_string(first ? "DPT" : "PDT"),
+             nemo_find(n, NEMO_REST, "dist.use_tp_pp_dp_mapping"),
              "Megatron's order of ranks");
     if (padding)
         launch_whole(padding->value, &each);
@@ -168,6 +170,10 @@ static bool take_fsdp(const struct nemo *n)
                             *torch = nemo_find(n, NEMO_DDP, "use_torch_fsdp2");
     struct value_item named = { .key = "fsdp", .value = (struct value *)&yes };
     own = own ? own : nemo_find(n, NEMO_DDP, "use_custom_fsdp");
+    own = own && launch_true(own->value)
+              ? own
+              : nemo_find(n, NEMO_REST, "dist.use_megatron_fsdp");
+    torch = torch ? torch : nemo_find(n, NEMO_REST, "dist.use_torch_fsdp2");
     named.line = word ? word->line : 0;
     if (strcmp(nemo_word(n, NEMO_MODEL, "fsdp", ""), "megatron") == 0)
         own = &named;

@@ -57,9 +57,36 @@ static const struct value_item *size_of(const struct nemo *n, const char *core)
     return by ? by : model(n, core);
 }
 
+/* What is changed in a model of an id, and is not read there, is named. */
+static void note_others(const struct nemo *n)
+{
+    static const char *const others[] = {
+        "normalization",     "position_embedding_type",
+        "add_bias_linear",   "add_qkv_bias",
+        "gated_linear_unit", "qk_layernorm",
+        "activation_func",   "hidden_dropout",
+        "attention_dropout", "moe_layer_freq",
+        "moe_latent_size",   "moe_shared_expert_intermediate_size",
+    };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        const struct value_item *it = model(n, others[i]);
+        bool none = it && strstr(others[i], "dropout") && launch_is_off(it->value);
+        if (it && !none)
+            launch_note(n->t->l, it->line, DIAG_NOT_SIMULATED,
+                        "model.%s: is not simulated: the model's own is taken",
+                        others[i]);
+        launch_hear(n->t, it);
+    }
+}
+
 /* Puts what the file changes into a config.json. */
 static void change_hub(const struct nemo *n, json_t *config)
 {
+    const struct value_item *tied = model(n, "share_embeddings_and_output_weights");
+    if (tied && tied->value->kind == VALUE_BOOL)
+        json_object_set_new(config, "tie_word_embeddings",
+                            json_boolean(tied->value->integer));
+    launch_hear(n->t, tied);
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         const struct value_item *it = size_of(n, sizes[i].core);
         const char *const *name = sizes[i].hub;
@@ -79,6 +106,8 @@ static void change_hub(const struct nemo *n, json_t *config)
 
 static bool changes(const struct nemo *n)
 {
+    if (model(n, "share_embeddings_and_output_weights"))
+        return true;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         if (size_of(n, sizes[i].core))
             return true;
@@ -95,6 +124,7 @@ static void take_id(const struct nemo *n, const char *id, const struct value_ite
     struct hub_id found;
     const char *name = id;
     bool known = hub_is_id(id) && hub_find(&found, n->t->l->loader, id);
+    note_others(n);
     if (!changes(n)) {
         trainer_take_model(n->t, &row, &it);
         return;

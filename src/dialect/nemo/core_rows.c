@@ -72,6 +72,7 @@ const struct dialect_option core_train_rows[] = {
     ROW("sequence_length", "/training/sequence_length", .kind = DIALECT_SIZE),
     ROW("micro_batch_size", "/training/micro_batch_size", .kind = DIALECT_SIZE),
     ROW("global_batch_size", "/training/global_batch_size", .kind = DIALECT_SIZE),
+    ROW("step_batch_size_schedule", "/training/global_batch_size", .take = megatron_take_schedule),
     ROW("train_iters", "/training/steps", .kind = DIALECT_POSITIVE),
     ROW_END,
 };
@@ -104,6 +105,24 @@ static const struct dialect_option model_others[] = {
     ROW_UNSIMULATED("freeze_*"),
     ROW_UNSIMULATED("num_distributed_optimizer_instances"), ROW_UNSIMULATED("fsdp_*"), ROW_UNSIMULATED("moe_a2a_overlap"),
     ROW_UNSIMULATED("use_megatron_fsdp"), ROW_UNSIMULATED("first_last_layers_bf16"),
+    ROW("experimental_attention_variant", NULL, .class = DIALECT_REFUSED, .why = "linear and sparse attention are not simulated"),
+    ROW("linear_attention_freq", NULL, .class = DIALECT_REFUSED, .why = "linear attention is not simulated"),
+    ROW_UNSIMULATED("linear_*"), ROW_UNSIMULATED("dsa_*"), ROW_UNSIMULATED("gdp_*"), ROW_UNSIMULATED("mhc_*"), ROW_UNSIMULATED("enable_mhc_*"), ROW_UNSIMULATED("mup_*"), ROW_UNSIMULATED("use_mup"), ROW_UNSIMULATED("gtp_*"),
+    ROW_UNSIMULATED("multi_latent_attention"), ROW_UNSIMULATED("attention_output_gate"), ROW_UNSIMULATED("qk_l2_norm"), ROW_UNSIMULATED("softmax_type"), ROW_UNSIMULATED("window_attn_skip_freq"), ROW_UNSIMULATED("mla_*"),
+    ROW_UNSIMULATED("tensor_parallel_num_weight_shards"), ROW_UNSIMULATED("expert_tensor_parallel_num_weight_shards"), ROW_UNSIMULATED("expert_gtp_*"), ROW_UNSIMULATED("hybrid_context_parallel"), ROW_UNSIMULATED("max_seqlen_per_*"),
+    ROW_UNSIMULATED("distribute_saved_activations"), ROW_UNSIMULATED("activation_func_fp8_input_store"), ROW_UNSIMULATED("batch_invariant_*"), ROW_UNSIMULATED("delay_wgrad_compute"), ROW_UNSIMULATED("high_priority_a2a_*"),
+    ROW_UNSIMULATED("overlap_dispatch_*"), ROW_UNSIMULATED("ep_overlap_*"), ROW_UNSIMULATED("pipeline_model_parallel_comm_backend"), ROW_UNSIMULATED("mlp_chunks_for_training"), ROW_UNSIMULATED("flash_attention_version"),
+    ROW_UNSIMULATED("fp16_lm_cross_entropy"), ROW_UNSIMULATED("kitchen_*"), ROW_UNSIMULATED("use_kitchen*"), ROW_UNSIMULATED("use_transformer_engine_op_*"), ROW_UNSIMULATED("use_grouped_gemm_for_*"), ROW_UNSIMULATED("dense_grouped_gemm"),
+    ROW_UNSIMULATED("use_fused_weighted_squared_relu"), ROW_UNSIMULATED("mtp_hsm"), ROW_UNSIMULATED("mtp_standalone"), ROW_UNSIMULATED("symmetric_ar_type"), ROW_UNSIMULATED("disable_bf16_reduced_*"), ROW_UNSIMULATED("restore_modelopt_state"),
+    ROW_UNSIMULATED("moe_latent_size"), ROW_UNSIMULATED("moe_paged_*"), ROW_UNSIMULATED("moe_permute_fusion_into_*"), ROW_UNSIMULATED("moe_shared_expert_gate"), ROW_UNSIMULATED("moe_dispatch_fwd_dtype"), ROW_UNSIMULATED("moe_combine_bwd_dtype"),
+    ROW_UNSIMULATED("moe_hybridep_*"), ROW_UNSIMULATED("moe_layer_recompute"), ROW_UNSIMULATED("moe_single_grouped_*"), ROW_UNSIMULATED("moe_use_grouped_tensor"), ROW_UNSIMULATED("moe_ncclep_*"), ROW_UNSIMULATED("moe_expert_rank_*"),
+    ROW_UNSIMULATED("heterogeneous_*"), ROW_UNSIMULATED("use_mamba_mem_eff_path"),
+    ROW_IDLE("fp8_*"), ROW_IDLE("fp4*"), ROW_IDLE("num_layers_at_*"), ROW_IDLE("quant_recipe"), /* by mixed_precision, which goes over the model's */
+    ROW_IDLE("yarn_*"), ROW_IDLE("no_rope_freq"), ROW_IDLE("seq_len_interpolation_factor"), ROW_IDLE("softmax_scale"), ROW_IDLE("qk_clip*"), ROW_IDLE("glu_linear_offset"), ROW_IDLE("activation_func_clamp_value"), ROW_IDLE("embedding_init_*"),
+    ROW_IDLE("output_layer_init_method"), ROW_IDLE("inference_*"), ROW_IDLE("flash_decode"), ROW_IDLE("nccl_all_reduce_for_prefill"), ROW_IDLE("mlp_chunks_for_prefill"), ROW_IDLE("config_logger_dir"), ROW_IDLE("timers"),
+    ROW_IDLE("barrier_with_*"), ROW_IDLE("enable_autocast"), ROW_IDLE("test_mode"), ROW_IDLE("tp_comm_*"), ROW_IDLE("overlap_p2p_*"), ROW_IDLE("fused_*"), ROW_IDLE("memory_efficient_layer_norm"), ROW_IDLE("hetereogenous_*"),
+    ROW_IDLE("clone_scatter_*"), ROW_IDLE("scatter_embedding_*"), ROW_IDLE("init_model_with_meta_device"), ROW_IDLE("mtp_enabled"), ROW_IDLE("mtp_detach_heads"), ROW_IDLE("transformer_layer_spec"), ROW_IDLE("logit_dtype"),
+    ROW_IDLE("mamba_training_*"), ROW_IDLE("mrope_section"), ROW_IDLE("grad_scale_func"), ROW_IDLE("grad_sync_func"), ROW_IDLE("param_sync_func"), ROW_IDLE("no_sync_func"), ROW_IDLE("finalize_model_grads_func"), ROW_IDLE("mtp_grad_scale_func"),
     ROW_IDLE("name"), ROW_IDLE("tokenizer*"), ROW_IDLE("optim*"), ROW_IDLE("pipeline_dtype"), ROW_IDLE("params_dtype"), ROW_IDLE("autocast_dtype"), ROW_IDLE("bf16"), ROW_IDLE("fp16"), ROW_IDLE("gradient_*"), ROW_IDLE("ckpt_*"),
     ROW_IDLE("cross_entropy_*"), ROW_IDLE("init_method*"), ROW_IDLE("apply_*"), ROW_IDLE("rotary_*"), ROW_IDLE("rope_*"), ROW_IDLE("scale_factor"), ROW_IDLE("layernorm_*"), ROW_IDLE("moe_*"), ROW_IDLE("persist_layer_norm"),
     ROW_IDLE("bias_*"), ROW_IDLE("masked_softmax_fusion"), ROW_IDLE("attention_softmax_in_fp32"), ROW_IDLE("deterministic_mode"), ROW_IDLE("tp_comm_overlap_*"), ROW_IDLE("tp_comm_bootstrap_backend"), ROW_IDLE("tp_only_amax_red"),
@@ -115,7 +134,7 @@ static const struct dialect_option model_others[] = {
     ROW_END,
 };
 static const struct dialect_option train_others[] = {
-    ROW_IDLE("manual_gc*"), ROW_IDLE("eval_*"), ROW_IDLE("num_workers"), ROW_IDLE("split*"), ROW_IDLE("blend*"), ROW_IDLE("random_seed"), ROW_IDLE("reset_*"), ROW_IDLE("eod_mask_loss"),
+    ROW_IDLE("manual_gc*"), ROW_IDLE("gpu_sniff_*"), ROW_IDLE("eval_*"), ROW_IDLE("num_workers"), ROW_IDLE("split*"), ROW_IDLE("blend*"), ROW_IDLE("random_seed"), ROW_IDLE("reset_*"), ROW_IDLE("eod_mask_loss"),
     ROW_IDLE("num_*"), ROW_IDLE("data_*"), ROW_IDLE("dataloader_type"), ROW_IDLE("skip_*"), ROW_IDLE("path*"), ROW_IDLE("paths"), ROW_IDLE("index_*"), ROW_IDLE("tokenizer*"), ROW_IDLE("dataset*"), ROW_IDLE("persistent_workers"),
     ROW_IDLE("pin_memory"), ROW_IDLE("packed_sequence_specs*"), ROW_IDLE("packed_*"), ROW_IDLE("rampup_batch_size"), ROW_IDLE("force_redownload"), ROW_IDLE("delete_raw"), ROW_IDLE("seed"), ROW_IDLE("memmap_workers"), ROW_IDLE("do_*"),
     ROW_IDLE("max_train_samples"), ROW_IDLE("hf_*"), ROW_IDLE("rewrite"), ROW_IDLE("enable_offline_packing"), ROW_IDLE("offline_*"), ROW_IDLE("exit_*"), ROW_IDLE("empty_unused_memory_level"), ROW_IDLE("check_*"), ROW_IDLE("train_*"), ROW_IDLE("val_*"),
@@ -136,8 +155,9 @@ static const struct dialect_option ddp_rows[] = {
     ROW_ACTS("use_megatron_fsdp", WIDE "sharding/strategy"), ROW_ACTS("use_custom_fsdp", WIDE "sharding/strategy"), ROW_ACTS("use_torch_fsdp2", WIDE "sharding/strategy"),
     ROW("num_distributed_optimizer_instances", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one), ROW_UNSIMULATED("fsdp_double_buffer"), ROW_UNSIMULATED("nccl_ub"), ROW_IDLE("fp8_param_gather"),
     ROW_UNSIMULATED("outer_dp_sharding_strategy"), ROW_UNSIMULATED("keep_fp8_transpose_cache"), ROW_UNSIMULATED("overlap_param_gather_with_optimizer_step"),
+    ROW_UNSIMULATED("num_buckets"), ROW_UNSIMULATED("delay_wgrad_compute"), ROW_UNSIMULATED("fsdp_all_gather_*"), ROW_UNSIMULATED("fsdp_manual_*"), ROW_IDLE("disable_symmetric_*"), ROW_IDLE("fp4_param_gather"),
     ROW_IDLE("check_for_*"), ROW_IDLE("average_in_collective"), ROW_ACTS("data_parallel_sharding_strategy", WIDE "sharding/strategy"), ROW_IDLE("gradient_reduce_div_fusion"), ROW_IDLE("suggested_communication_unit_size"), ROW_IDLE("preserve_*"),
-    ROW_IDLE("pad_*"), ROW_IDLE("reuse_*"), ROW_IDLE("reduce_*"), ROW_IDLE("megatron_fsdp_*"), ROW_IDLE("fsdp_db_*"), ROW_IDLE("keep_*"), ROW_IDLE("param_name_*"), ROW_IDLE("finalize_*"),
+    ROW_IDLE("pad_*"), ROW_IDLE("reuse_*"), ROW_IDLE("reduce_*"), ROW_UNSIMULATED("megatron_fsdp_*"), ROW_IDLE("fsdp_db_*"), ROW_IDLE("keep_*"), ROW_IDLE("param_name_*"), ROW_IDLE("finalize_*"),
     ROW_END,
 };
 static const struct dialect_option optim_rows[] = {
@@ -147,7 +167,8 @@ static const struct dialect_option optim_rows[] = {
     ROW_UNSIMULATED("overlap_param_gather_with_optimizer_step"),
     ROW_IDLE("lr"), ROW_IDLE("min_lr"), ROW_IDLE("weight_decay*"), ROW_IDLE("adam_*"), ROW_IDLE("bf16"), ROW_IDLE("fp16"), ROW_IDLE("params_dtype"), ROW_IDLE("main_*"), ROW_IDLE("exp_avg_*"), ROW_IDLE("sgd_*"), ROW_IDLE("decoupled_*"),
     ROW_IDLE("loss_scale*"), ROW_IDLE("log_*"), ROW_IDLE("barrier_*"), ROW_IDLE("timers"), ROW_IDLE("muon_*"), ROW_IDLE("use_torch_*"), ROW_IDLE("pin_*"), ROW_IDLE("config_logger_dir"), ROW_IDLE("initial_*"), ROW_IDLE("hysteresis"), ROW_IDLE("store_*"),
-    ROW_IDLE("overlap_*"), ROW_IDLE("reuse_*"), ROW_IDLE("fp8_recipe"),
+    ROW_IDLE("overlap_*"), ROW_IDLE("reuse_*"), ROW_IDLE("fp8_recipe"), ROW_IDLE("lion_*"), ROW_IDLE("soap_*"), ROW_IDLE("adaptive_muon_*"), ROW_IDLE("apply_wd_*"), ROW_IDLE("grad_norm_skip_threshold"), ROW_IDLE("min_loss_scale"),
+    ROW_UNSIMULATED("optimizer_cuda_graph"), ROW_UNSIMULATED("use_layer_wise_distributed_optimizer"),
     ROW_END,
 };
 static const struct dialect_option mixed_rows[] = {
@@ -178,7 +199,7 @@ static const struct dialect_option peft_rows[] = {
 static const struct dialect_option rest_rows[] = {
     ROW_ACTS("peft", "/training/lora"), ROW_ACTS("mixed_precision", "/training/precision"), ROW_ACTS("instance_type", "/cluster/instance"), ROW_ACTS("run.name", "/model"), ROW_ACTS("display_name", "/model"),
     ROW_ACTS("tokenizer.vocab_size", "/model/vocab_size"), ROW_ACTS("tokenizer.tokenizer_type", "/model/vocab_size"), ROW_ACTS("tokenizer.use_tokenizer_vocab_size", "/model/vocab_size"),
-    ROW_IDLE("log*"), ROW_IDLE("resume*"), ROW_IDLE("optim*"), ROW_IDLE("checkpoint*"), ROW_IDLE("scheduler*"), ROW_IDLE("logger*"), ROW_IDLE("tokenizer*"), ROW_IDLE("rng*"), ROW_IDLE("dist*"), ROW_IDLE("validation*"), ROW_IDLE("profiling*"),
+    ROW_IDLE("log*"), ROW_IDLE("resume*"), ROW_IDLE("optim*"), ROW_IDLE("checkpoint*"), ROW_IDLE("scheduler*"), ROW_IDLE("logger*"), ROW_IDLE("tokenizer*"), ROW_IDLE("rng*"), ROW_ACTS("dist.use_megatron_fsdp", WIDE "library"), ROW_ACTS("dist.use_torch_fsdp2", WIDE "library"), ROW_ACTS("dist.use_tp_pp_dp_mapping", WIDE "placement"), ROW_IDLE("dist*"), ROW_IDLE("validation*"), ROW_IDLE("profiling*"),
     ROW_IDLE("env_vars*"), ROW_IDLE("comm_overlap"),  ROW_IDLE("fn"), ROW_IDLE("name"), ROW_IDLE("dir"), ROW_IDLE("export"), ROW_IDLE("callbacks*"), ROW_IDLE("dataset*"), ROW_IDLE("mmap*"), ROW_IDLE("resources*"), ROW_IDLE("pre_script"),
     ROW_IDLE("run*"), ROW_IDLE("exp_manager*"), ROW_IDLE("version"), ROW_IDLE("instance_types"), ROW_IDLE("rerun_state_machine*"), ROW_IDLE("straggler*"), ROW_IDLE("nvrx_straggler*"), ROW_IDLE("ft*"), ROW_IDLE("inprocess_restart*"), ROW_IDLE("tensor_inspect*"),
     ROW_IDLE("hydra*"), ROW_IDLE("defaults"), ROW_IDLE("base_results_dir"), ROW_IDLE("container*"), ROW_IDLE("cluster*"), ROW_IDLE("git*"), ROW_IDLE("data"), ROW_IDLE("model_transform"), ROW_IDLE("ddp"), ROW_IDLE("trainer"), ROW_IDLE("model"),
