@@ -355,7 +355,7 @@ static void take_peft(const struct nemo *n)
     int64_t r = 32;
     double a = 32, p = 0;
     launch_hear(n->t, it);
-    if (!it && !rank)
+    if ((!it && !rank) || (it == scheme && strcasecmp(word, "none") == 0))
         return;
     if (it && strcasecmp(word, "lora") != 0) {
         diags_add(&n->t->l->loader->diags,
