@@ -170,7 +170,14 @@ static const struct dialect_option unsimulated[] = {
 static const struct dialect_option idle[] = {
     ROW_IDLE("dataset*"), ROW_IDLE("val_dataset*"), ROW_IDLE("cached_*"), ROW_IDLE("split_dataset_ratio"), ROW_IDLE("dataset_num_proc"), ROW_IDLE("load_from_cache_file"),
     ROW_IDLE("system"), ROW_IDLE("model_name"), ROW_IDLE("model_author"), ROW_IDLE("model_type"), ROW_IDLE("model_revision"), ROW_IDLE("template*"), ROW_IDLE("use_chat_template"),
-    ROW_IDLE("packing"), ROW_IDLE("packing_*"), ROW_IDLE("loss_scale"), ROW_IDLE("loss_type"), ROW_IDLE("num_labels"), ROW_IDLE("problem_type"), ROW_IDLE("router_aux_loss_coef"), ROW_IDLE("truncation_strategy"),
+    ROW_IDLE("packing"), ROW_IDLE("packing_*"), ROW_IDLE("loss_scale"), ROW_IDLE("loss_type"),
+    /* of preferences, and of Megatron-SWIFT of 2026-08 */
+    ROW_IDLE("beta"), ROW_IDLE("rpo_alpha"), ROW_IDLE("f_divergence_type"), ROW_IDLE("reference_free"), ROW_IDLE("desirable_weight"), ROW_IDLE("undesirable_weight"), ROW_IDLE("ref_adapters"),
+    ROW_IDLE("mcore_*"), ROW_IDLE("bridge_backend"), ROW_IDLE("test_convert_*"), ROW_IDLE("to_hf"), ROW_IDLE("to_mcore"), ROW_IDLE("max_shard_size"), ROW_IDLE("exist_ok"), ROW_IDLE("enable_channel_loss"), ROW_IDLE("enable_dft_loss"),
+    ROW_IDLE("vllm_*"), ROW_IDLE("use_ray"), ROW_IDLE("skip_megatron_init"), ROW_IDLE("gradient_accumulation_fusion"), ROW_IDLE("masked_softmax_fusion"), ROW_IDLE("apply_rope_fusion"), ROW_IDLE("cp_partition_mode"),
+    ROW_UNSIMULATED("offload_*"), ROW_UNSIMULATED("mlp_padding_free"), ROW_UNSIMULATED("sequence_packing_scheduler"), ROW_UNSIMULATED("microbatch_group_size_per_vp_stage"), ROW_UNSIMULATED("calculate_KL"), ROW_UNSIMULATED("apply_dsa_*"),
+    ROW_UNSIMULATED("megatron_extra_kwargs"), ROW_UNSIMULATED("language_model_only"), ROW_UNSIMULATED("vit_gradient_checkpointing_kwargs"),
+    ROW_IDLE("num_labels"), ROW_IDLE("problem_type"), ROW_IDLE("router_aux_loss_coef"), ROW_IDLE("truncation_strategy"),
     ROW_IDLE("lazy_tokenize"), ROW_IDLE("use_hf"), ROW_IDLE("custom_*"), ROW_IDLE("external_plugins"), ROW_IDLE("agent_template"), ROW_IDLE("enable_thinking"), ROW_IDLE("add_non_thinking_prefix"),
     ROW_IDLE("save_*"), ROW_IDLE("to_cached_dataset"), ROW_IDLE("use_logits_to_keep"), ROW_IDLE("vit_lr"), ROW_IDLE("aligner_lr"), ROW_IDLE("max_pixels"), ROW_IDLE("add_version"),
     ROW_IDLE("tools_prompt"), ROW_IDLE("strict"), ROW_IDLE("response_prefix"), ROW_IDLE("swanlab_*"), ROW_IDLE("shuffle_*"), ROW_IDLE("new_special_tokens"), ROW_IDLE("adapters"),

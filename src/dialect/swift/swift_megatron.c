@@ -28,10 +28,11 @@ static const struct dialect_option rows[] = {
 static const struct peft_kind adapters = {
     .asks = "tuner_type", .rank = 8, .alpha = 32, .dropout = 0.05, .targets = "all-linear", .from = "ms-swift's",
 };
-/* Defaults that are not Megatron-LM's own: "" is a flag. */
-static const struct { const char *option, *value; } defaults[] = {
-    { "--micro-batch-size", "1" }, { "--global-batch-size", "16" }, { "--recompute-granularity", "selective" },
-    { "--use-distributed-optimizer", "" }, { "--attention-backend", "flash" }, { "--moe-token-dispatcher-type", "alltoall" },
+/* Defaults that are not Megatron-LM's own: "" is a flag; of some where an option is given. */
+static const struct { const char *option, *value, *with; } defaults[] = {
+    { "--data-parallel-sharding-strategy", "optim_grads_params", "--use-megatron-fsdp" },
+    { "--micro-batch-size", "1", NULL }, { "--global-batch-size", "16", NULL }, { "--recompute-granularity", "selective", NULL },
+    { "--use-distributed-optimizer", "", NULL }, { "--attention-backend", "flash", NULL }, { "--moe-token-dispatcher-type", "alltoall", NULL },
 };
 /* Names that Megatron-LM's command has another for. */
 static const struct { const char *own, *option; } renamed[] = {
@@ -146,7 +147,8 @@ static void add_defaults(struct launch_context *t, const struct value *given,
              type && (is_word(type->value, "float16") || is_word(type->value, "fp16")),
          wide = type && is_word(type->value, "float32");
     for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
-        if (!is_given(given, defaults[i].option))
+        if (!is_given(given, defaults[i].option) &&
+            (!defaults[i].with || is_given(given, defaults[i].with)))
             add(t, options, defaults[i].option, defaults[i].value);
     if (!wide && !fp16 && !is_given(given, "--bf16"))
         add(t, options, half ? "--fp16" : "--bf16", "");

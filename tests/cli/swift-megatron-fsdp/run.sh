@@ -1,0 +1,1 @@
+NPROC_PER_NODE=8 NNODES=2 megatron rlhf --rlhf_type dpo --beta 0.1 --rpo_alpha 0.1 --loss_type sigmoid --model Qwen/Qwen2.5-7B-Instruct --dataset x --tensor_model_parallel_size 2 --micro_batch_size 1 --global_batch_size 32 --max_length 2048 --train_iters 100 --use_megatron_fsdp true
