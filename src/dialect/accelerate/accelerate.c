@@ -61,59 +61,14 @@ static void take_processes(struct launch_context *t, const struct dialect_option
         launch_set(t, row->pointer, json_integer((json_int_t)(n / machines)), it);
 }
 
-/* DeepSpeed's section, in DeepSpeed's own words -------------------------------------- */
-
-static struct value *dict_of(struct launch_context *t, int64_t line)
-{
-    return value_new(t->arena, VALUE_DICT, line, 0);
-}
-
-static void put(struct launch_context *t, struct value *dict, const char *key,
-                const struct value_item *it)
-{
-    if (it)
-        value_add(t->arena, dict, key, it->line, it->value);
-}
-
-static void put_device(struct launch_context *t, struct value *zero, const char *key,
-                       const struct value_item *it)
-{
-    struct value *device = dict_of(t, it ? it->line : 0);
-    if (!it || launch_is_off(it->value))
-        return;
-    put(t, device, "device", it);
-    value_add(t->arena, zero, key, it->line, device);
-}
-
 static const char *precision_word(const struct value *config)
 {
     const struct value_item *it = value_get(config, "mixed_precision");
     return it && it->value->kind == VALUE_STRING ? it->value->text : "no";
 }
 
-/* accelerate/utils/dataclasses.py, DeepSpeedPlugin: stage 2 unless said otherwise, and
- * gradients are clipped as the Trainer says, or to 1 (accelerator.py, _prepare_deepspeed). */
-static struct value *deepspeed_of(struct launch_context *t, const struct value *section,
-                                  int64_t line)
-{
-    struct value *root = dict_of(t, line), *zero = dict_of(t, line),
-                 *stage = value_new(t->arena, VALUE_INT, line, 0);
-    const struct value_item *given = value_get(section, "zero_stage");
-    stage->integer = 2;
-    value_add(t->arena, zero, "stage", line, given ? given->value : stage);
-    put_device(t, zero, "offload_optimizer",
-               value_get(section, "offload_optimizer_device"));
-    put_device(t, zero, "offload_param", value_get(section, "offload_param_device"));
-    value_add(t->arena, root, "zero_optimization", line, zero);
-    const struct value_item *norm = value_get(section, "gradient_clipping");
-    const struct value_item usual = { "gradient_clipping", line,
-                                      value_new_string(t->arena, "auto", line, 0) };
-    put(t, root, "gradient_clipping",
-        norm && norm->value->kind != VALUE_NONE ? norm : &usual);
-    return root;
-}
-
-static void take_deepspeed(struct launch_context *t, const struct value_item *it)
+static void take_deepspeed(struct launch_context *t, const struct value *config,
+                           const struct value_item *it)
 {
     static const struct dialect_option row =
         ROW_ACTS("deepspeed_config", "/parallelism/library");
@@ -121,24 +76,45 @@ static void take_deepspeed(struct launch_context *t, const struct value_item *it
     if (file && file->value->kind == VALUE_STRING)
         deepspeed_take_file(t, &row, file);
     else
-        deepspeed_take(t, deepspeed_of(t, it->value, it->line), "deepspeed_config: ");
+        deepspeed_take(t,
+                       accelerate_deepspeed_of(t, it->value,
+                                               value_get(config, "mixed_precision"),
+                                               it->line),
+                       "deepspeed_config: ");
     t->converts = true;
     dialect_report(
         t, accelerate_tables, it->key, it->value,
         (struct dialect_place) { it->line, "deepspeed_config: ", "", false });
 }
 
+static void take_fsdp(struct launch_context *t, const struct value *config,
+                      const struct value_item *it)
+{
+    (void)config;
+    trainer_take_fsdp_section(t, it);
+}
+
+static void take_megatron(struct launch_context *t, const struct value *config,
+                          const struct value_item *it)
+{
+    (void)config;
+    accelerate_take_megatron(t, it);
+}
+
 /* The rest ------------------------------------------------------------------------- */
 
+typedef void section_take(struct launch_context *t, const struct value *config,
+                          const struct value_item *it);
+
 /* Its section may be empty, or left out: all is as usual then. */
-static void
-take_section(struct launch_context *t, const struct value *config, const char *key,
-             void (*take)(struct launch_context *, const struct value_item *))
+static void take_section(struct launch_context *t, const struct value *config,
+                         const char *key, section_take *take)
 {
-    struct value *empty = dict_of(t, config->line);
+    struct value *empty = value_new(t->arena, VALUE_DICT, config->line, 0);
     const struct value_item *it = value_get(config, key);
     const struct value_item without = { "distributed_type", config->line, empty };
-    take(t, it && it->value->kind == VALUE_DICT && it->value->n > 0 ? it : &without);
+    take(t, config,
+         it && it->value->kind == VALUE_DICT && it->value->n > 0 ? it : &without);
 }
 
 /* Names the keys of a section that another key leaves without effect. */
@@ -169,11 +145,11 @@ static void take_sharding(struct launch_context *t, const struct value *config)
 {
     static const struct {
         const char *type, *key;
-        void (*take)(struct launch_context *t, const struct value_item *it);
+        section_take *take;
     } kinds[] = {
-        { "FSDP", "fsdp_config", trainer_take_fsdp_section },
+        { "FSDP", "fsdp_config", take_fsdp },
         { "DEEPSPEED", "deepspeed_config", take_deepspeed },
-        { "MEGATRON_LM", "megatron_lm_config", accelerate_take_megatron },
+        { "MEGATRON_LM", "megatron_lm_config", take_megatron },
     };
     const char *type = type_of(config);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

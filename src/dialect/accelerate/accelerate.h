@@ -6,6 +6,7 @@
  *     accelerate_command      options of `accelerate launch`
  *     accelerate_environment  variables that stand for it
  *     accelerate_sections     Megatron-LM's plugin, FP8
+ *     accelerate_deepspeed    DeepSpeed's section in DeepSpeed's words
  *
  * Keys and defaults: accelerate/commands/config/config_args.py (Accelerate 1.15). */
 #ifndef DIALECT_ACCELERATE_ACCELERATE_H
@@ -38,6 +39,12 @@ bool accelerate_has_variable(const struct value *config, const char *name);
 /* Takes what the dictionary says, where nothing was taken so far: the options of
  * `accelerate launch` go before it. */
 void accelerate_take(struct launch_context *t, const struct value *config);
+
+/* accelerate_deepspeed.c: a section as DeepSpeed's configuration, of the precision that an
+ * item has (NULL: none). */
+struct value *accelerate_deepspeed_of(struct launch_context *t,
+                                      const struct value *section,
+                                      const struct value_item *mixed, int64_t line);
 
 /* accelerate_sections.c: the plugin of Megatron-LM; FP8 that `precision` asks for, by the
  * configuration's section, or by a backend's name (NULL: not given). */
