@@ -116,6 +116,11 @@ static int read_head(struct model *m, struct cfg root)
                          "\"%.60s\" is the encoder alone, which is not modelled (leave "
                          "it out for encoder and decoder)",
                          word);
+    if (m->arch == MODEL_ENCODER_DECODER && names_ends(word, "ForCausalLM"))
+        return cfg_error(first, DIAG_NOT_SIMULATED,
+                         "\"%.60s\" is the decoder alone, which is not modelled (leave "
+                         "it out for encoder and decoder)",
+                         word);
     for (const struct name_value *a = architectures; a->name; a++)
         if (names_ends(word, a->name))
             m->ends.head = of_arch(m, (enum model_head)a->value);
