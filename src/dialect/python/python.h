@@ -68,6 +68,7 @@ struct python_call {
     int64_t line;
     bool quoted;
     bool imported; /* of a module that nothing of the text is seen to call it of */
+    bool own;      /* of a class that is no library's, by whatever name */
     bool parsed;   /* no call: the arguments of a command */
     bool unsure;   /* under a condition that is not known */
     const char *condition; /* the innermost of them, as it is written; NULL: none */

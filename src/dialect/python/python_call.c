@@ -370,6 +370,20 @@ static void set_attributes(struct python_parser *r, const char *path,
         python_set_attribute(r, x, with->items[i].key, line, with->items[i].value);
 }
 
+/* Whether a path is a class of the text, or of a module next to it, that derives from no
+ * library's. */
+static bool is_class_of_text(struct python_parser *r, const char *path)
+{
+    const struct python_function *f = python_function(r, path);
+    const struct value *v = python_find(r, path);
+    const char *base = python_class_base(r, path);
+    bool class = v && v->kind == VALUE_DICT && v->text &&
+                 strcmp(v->text, python_last_part(path)) == 0,
+         plain = strcmp(base, path) == 0 || names_ends(base, "nn.Module");
+    return (f && f->fields && is_of_text(r, f)) || (class && plain) ||
+           python_is_own_class(r, path);
+}
+
 /* What a call gives once its arguments are read. */
 static struct value *call_with(struct python_parser *r, const char *path,
                                const char *target, struct value *x,
@@ -383,6 +397,8 @@ static struct value *call_with(struct python_parser *r, const char *path,
         add_fields(r, path, arguments);
     int64_t at = wanted ? python_record(r, function, line, target, arguments) : -1;
     const char *last = python_last_part(path);
+    if (at >= 0 && isupper((unsigned char)*last))
+        r->p->calls.v[at].own = is_class_of_text(r, path);
     if (at >= 0 && last > path)
         r->p->calls.v[at].of =
             python_find(r, arena_strndup(r->p->arena, path, (size_t)(last - path) - 1));

@@ -150,3 +150,36 @@ bool python_is_foreign_class(struct python_parser *r, const char *name)
     const char *class, *text = module_of(r, name, &class);
     return text && python_makes(text) && python_has_class(text, class);
 }
+
+/* Whether what a class of a text derives from in the end, as far as the text has it, is
+ * PyTorch's module or nothing. */
+static bool is_plain(struct python_parser *r, const char *text, const char *class)
+{
+    enum { BASES_MAX = 8 };
+    for (int i = 0; i < BASES_MAX; i++) {
+        const char *body = class_at(text, class);
+        if (!body)
+            return i == 0 || !*class || names_ends(class, "Module") ||
+                   strcmp(class, "object") == 0;
+        class = *body == '('
+                    ? arena_strndup(r->p->arena, body + 1, strcspn(body + 1, ",)"))
+                    : "";
+    }
+    return false;
+}
+
+bool python_is_own_class(struct python_parser *r, const char *name)
+{
+    const struct python_modules *m = r->wanted->modules;
+    const struct value *v = python_find(r, name);
+    bool imported = v && v->kind == VALUE_UNKNOWN && v->text && v->why &&
+                    strcmp(v->why, "it is imported") == 0;
+    const char *path = imported ? v->text : python_class_path(r, name),
+               *dot = strrchr(path, '.'), *file = NULL;
+    const char *text =
+        m && dot
+            ? m->text(m->of, r->p->arena,
+                      arena_strndup(r->p->arena, path, (size_t)(dot - path)), &file)
+            : NULL;
+    return text && is_plain(r, text, dot + 1);
+}

@@ -545,6 +545,9 @@ bool python_has_class(const char *text, const char *name);
 const char *python_class_path(struct python_parser *r, const char *name);
 /* Whether a name is such a class, of a module that makes what a training is of. */
 bool python_is_foreign_class(struct python_parser *r, const char *name);
+/* Whether it is one of a module next to the text that derives from no library's but
+ * PyTorch's module. */
+bool python_is_own_class(struct python_parser *r, const char *name);
 /* Whether a class of a module computes what its instances have (__init__); whether a method
  * of one sets some of it. */
 bool python_computes_fields(struct python_parser *r, const char *name);

@@ -118,6 +118,7 @@ static bool counts_microbatches(const char *name)
 struct microbatches {
     const struct value *v; /* NULL: nothing */
     const char *name;
+    const char *other; /* of the same object, whose number is another; or NULL */
 };
 
 /* 4.0, too, as divisions give it. */
@@ -135,7 +136,16 @@ static void look_at(struct microbatches *m, const char *name, const struct value
          before = m->v && is_number(m->v);
     if (v && !before && !imported && counts_microbatches(name) &&
         (number || (!m->v && v->kind == VALUE_UNKNOWN)))
-        *m = (struct microbatches) { v, name };
+        *m = (struct microbatches) { v, name, NULL };
+}
+
+/* Whether an object's field is by its name such a number too, and another. */
+static bool differs(const struct microbatches *m, const struct value_item *it)
+{
+    int64_t n, first;
+    return m->v && is_number(m->v) && is_number(it->value) &&
+           counts_microbatches(it->key) && launch_whole(it->value, &n) && n >= 1 &&
+           launch_whole(m->v, &first) && n != first;
 }
 
 /* Fields of objects of the text's classes; `classes`: those that the classes have. */
@@ -145,8 +155,11 @@ static void look_at_fields(struct microbatches *m, const struct python *p, bool 
         const struct value *v = p->names.v[i].value;
         bool fields = v && v->kind == VALUE_DICT && v->text &&
                       (strcmp(v->text, p->names.v[i].name) == 0) == classes;
-        for (int32_t k = 0; fields && k < v->n; k++)
+        for (int32_t k = 0; fields && k < v->n; k++) {
             look_at(m, v->items[k].key, v->items[k].value);
+            if (!classes && differs(m, &v->items[k]))
+                m->other = v->items[k].key;
+        }
     }
 }
 
@@ -154,7 +167,7 @@ static void look_at_fields(struct microbatches *m, const struct python *p, bool 
  * classes where no object has one. */
 static struct microbatches named_microbatches(const struct python *p)
 {
-    struct microbatches m = { NULL, "" };
+    struct microbatches m = { NULL, "", NULL };
     for (int64_t i = 0; i < p->names.n; i++)
         look_at(&m, p->names.v[i].name, p->names.v[i].value);
     for (int64_t i = 0; i < p->left.n; i++)
@@ -217,7 +230,15 @@ void user_script_take_accumulation(struct launch_context *t,
     }
     if (counted == 0 && !step && !(number && n == 1) && steps_each(g))
         return; /* a number of that name does something else */
-    if (m.v && (number ? !every || step->every == n : !every)) {
+    if (number && m.other && !every) {
+        launch_add_unresolved(t, at,
+                              g->line ? g->line
+                              : step  ? step->line
+                                      : 0,
+                              "%.60s and %.60s are different numbers: which of them "
+                              "the loop counts by is not known",
+                              m.name, m.other);
+    } else if (m.v && (number ? !every || step->every == n : !every)) {
         struct value one = *m.v;
         one.kind = number ? VALUE_INT : one.kind;
         one.integer = number ? n : one.integer;

@@ -210,12 +210,22 @@ bool user_script_is_chosen(const struct python_call *c)
     return c->unsure && c->condition && !any;
 }
 
-/* Of timm's set_grad_checkpointing(enable=False); NULL: nothing. */
+/* Of timm's set_grad_checkpointing(enable=False), and of a method that is given whether it
+ * does: model.set_activation_checkpointing(False). NULL: nothing. */
 static const struct value *enabled_of(const struct python_call *c)
 {
-    bool switches =
-        c && strcmp(python_last_part(c->function), "set_grad_checkpointing") == 0;
-    return switches ? user_script_given(c, "enable", "0") : NULL;
+    const char *last = c ? python_last_part(c->function) : "";
+    const struct value *v = user_script_given(c, "enable", "0");
+    bool timm = strcmp(last, "set_grad_checkpointing") == 0,
+         own = strcmp(last, "set_activation_checkpointing") == 0 && v &&
+               v->kind == VALUE_BOOL;
+    return timm || own ? v : NULL;
+}
+
+static bool is_switched_off(const struct python_call *c)
+{
+    const struct value *enabled = enabled_of(c);
+    return enabled && enabled->kind == VALUE_BOOL && !enabled->integer;
 }
 
 /* gradient_checkpointing_enable(), apply_activation_checkpointing(...): asked for where a
@@ -260,11 +270,10 @@ static void put_switches(struct user_script *g, struct arena *arena)
                              *prepared = g->parts[SCRIPT_PREPARED];
     const struct value *mixed =
         user_script_given(g->parts[SCRIPT_ACCELERATOR], "mixed_precision", "");
-    const struct value *enabled = enabled_of(on);
-    if (enabled && enabled->kind == VALUE_BOOL && !enabled->integer)
-        on = NULL;
+    on = is_switched_off(on) ? NULL : on;
     on = on && off && !off->unsure && off->line > on->line ? NULL : on;
-    put_recomputed(g, arena, on ? on : g->parts[SCRIPT_RECOMPUTED]);
+    on = on ? on : g->parts[SCRIPT_RECOMPUTED];
+    put_recomputed(g, arena, is_switched_off(on) ? NULL : on);
     user_script_put_kernels(g, arena);
     user_script_put_loader(g, arena);
     user_script_put_optimizer(g, arena);

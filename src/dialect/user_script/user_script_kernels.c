@@ -41,6 +41,20 @@ static void put_products(struct user_script *g, struct arena *arena)
         user_script_put_true(g, arena, "tf32", on->line, true);
 }
 
+/* transformer_model.half(): what the object is called, where nothing says what made it. */
+static bool is_called_model(const char *function)
+{
+    static const char *const others[] = { "teacher", "reward", "vae",   "draft",
+                                          "old",     "target", "eval",  "critic",
+                                          "value",   "embed",  "text_", "clip",
+                                          "ema",     NULL };
+    size_t n = (size_t)(python_last_part(function) - function);
+    static const char end[] = "_model.";
+    return n >= sizeof(end) - 1 &&
+           strncmp(function + n - (sizeof(end) - 1), end, sizeof(end) - 1) == 0 &&
+           !names_within(others, function) && !user_script_is_reference(function);
+}
+
 /* model.half(), and model = AutoModel.from_pretrained(...).half(). */
 static bool converts_model(const struct user_script *g, const struct python_call *c)
 {
@@ -59,6 +73,8 @@ static bool converts_model(const struct user_script *g, const struct python_call
     if ((part == SCRIPT_MODEL && !user_script_is_reference(made->target)) ||
         part == SCRIPT_PICTURES || part == SCRIPT_WRAPPED ||
         (!made && c->of && c->of->kind == VALUE_DICT && c->of->text))
+        return true;
+    if (!made && is_called_model(c->function))
         return true;
     return c->target && names_listed(methods, c->function) &&
            names_listed(models, python_last_part(c->target));

@@ -290,6 +290,25 @@ static const char *const own_configurations[] = {
     "fms.", "fms_extras.", "megatron.", "fairseq.", "nemo.", NULL,
 };
 
+/* Whether settings call the width as transformers' classes do. */
+static bool has_usual_width(const struct value *v, bool seq2seq)
+{
+    return v && v->kind == VALUE_DICT &&
+           (value_get(v, "hidden_size") || value_get(v, "n_embd") ||
+            (seq2seq && value_get(v, "d_model")));
+}
+
+/* Whether a configuration, or a model that is given one, is of a class of the text's own
+ * that is called as one of transformers' and has other members: LlamaConfig(d_model=768). */
+static bool has_own_members(const struct python_call *c)
+{
+    bool seq2seq = strstr(c->function, "T5") || strstr(c->function, "Bart");
+    const struct value *config = user_script_given(c, "config", "0");
+    return c->own && c->arguments->n > 0 && !has_usual_width(c->arguments, seq2seq) &&
+           !has_usual_width(config, seq2seq) &&
+           !(config && config->kind == VALUE_UNKNOWN); /* asked for then */
+}
+
 enum user_script_part user_script_part_of(const struct python_call *c)
 {
     const char *last = python_last_part(c->function), *from = c->function;
@@ -303,8 +322,9 @@ enum user_script_part user_script_part_of(const struct python_call *c)
         return SCRIPT_PICTURES;
     size_t n = last > from ? (size_t)(last - from) - 1 : 0;
     if (names_listed(user_script_configurations, last))
-        return begins(own_configurations, c->function) ? SCRIPT_PARTS
-                                                       : SCRIPT_CONFIGURATION;
+        return has_own_members(c) || begins(own_configurations, c->function)
+                   ? SCRIPT_PARTS
+                   : SCRIPT_CONFIGURATION;
     for (const char *s = c->function; s < last; s++)
         from = *s == '.' && s + 1 < last ? s + 1 : from;
     n -= n ? (size_t)(from - c->function) : 0;
@@ -314,7 +334,8 @@ enum user_script_part user_script_part_of(const struct python_call *c)
             return is_other_config(functions[i].part, last) ||
                            is_other_log(functions[i].part, c) ||
                            is_handed_on(functions[i].part, c) ||
-                           is_defined(functions[i].part, c)
+                           is_defined(functions[i].part, c) ||
+                           (functions[i].part == SCRIPT_MODEL && has_own_members(c))
                        ? SCRIPT_PARTS
                        : functions[i].part;
     return SCRIPT_PARTS;
