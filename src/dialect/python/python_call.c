@@ -408,12 +408,26 @@ static struct value *call_with(struct python_parser *r, const char *path,
     return v;
 }
 
+/* The function of the text that a value is, as in {"small": make_small}; NULL. */
+static struct python_function *function_of(struct python_parser *r,
+                                           const struct value *v)
+{
+    static const char unbound[] = " is not known before";
+    bool named = v && v->kind == VALUE_UNKNOWN && v->text && v->why &&
+                 names_ends(v->why, unbound);
+    struct python_function *f = named ? python_function(r, v->text) : NULL;
+    return f && !f->fields ? f : NULL;
+}
+
 struct value *python_call_value(struct python_parser *r, const struct value *f,
                                 struct value *arguments, int64_t line)
 {
     const char *target = r->lex.brackets == 0 ? r->in.target : NULL;
     bool named = f && f->kind == VALUE_UNKNOWN && f->text && f->why &&
                  strcmp(f->why, "it is imported") == 0;
+    struct python_function *own = r->failed || r->limit ? NULL : function_of(r, f);
+    if (own)
+        return r->inline_call(r, own, arguments, line);
     if (r->failed || r->limit || (!is_partial(f) && !named))
         return NULL;
     if (named) /* {"sgd": torch.optim.SGD}["sgd"](...) */
@@ -437,7 +451,8 @@ struct value *python_call_at(struct python_parser *r, const char *path, int64_t 
         return arguments;
     r->in.calling = outer;
     struct value *f = python_find(r, path);
-    struct value *v = is_partial(f) ? python_call_value(r, f, arguments, line) : NULL;
+    bool held = is_partial(f) || function_of(r, f);
+    struct value *v = held ? python_call_value(r, f, arguments, line) : NULL;
     if (v)
         return v;
     return call_with(r, path, outermost ? r->in.target : NULL, x, arguments, line);

@@ -103,6 +103,8 @@ static const struct python_call *last_of(const struct python *p,
             continue;
         if ((part == SCRIPT_MODEL && copies_weights(p, c)) || is_of_class(c, part))
             continue;
+        if (best && c->uncalled && !best->uncalled && best->within)
+            continue; /* of another function, which nothing calls */
         if ((part == SCRIPT_MODEL &&
              (user_script_is_reference(c->target) || is_saved(p, c))) ||
             (part == SCRIPT_ENGINE && trains_nothing(c)))

@@ -9,6 +9,7 @@
 #include "dialect/user_script/user_script.h"
 #include "model/hub.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
@@ -251,13 +252,22 @@ static bool makes_other(const struct user_script *g, const struct python_call *c
     return id ? differs(own, id) : !within && user_script_builds(other);
 }
 
+/* Whether a call in a function gives what that gives back, by a name or without. */
+static bool is_given_back(const struct user_script *g, const struct python_call *c)
+{
+    char text[80];
+    snprintf(text, sizeof(text), "return %.60s\n", c->target ? c->target : "");
+    return !c->target || (g->python->text && strstr(g->python->text, text));
+}
+
 /* Two functions that each give back a model, and which of them is called is not seen: they
  * are chosen by name, of a dictionary or globals(). */
 static bool is_of_registry(const struct user_script *g, const struct python_call *c,
                            const struct value *own, const struct python_call *other)
 {
-    if (!c->uncalled || !other->uncalled || c->target || other->target ||
-        other->quoted || strcmp(c->within, other->within) == 0 ||
+    if (!c->uncalled || !other->uncalled || !is_given_back(g, c) ||
+        !is_given_back(g, other) || other->quoted ||
+        strcmp(c->within, other->within) == 0 ||
         user_script_part_of(other) != SCRIPT_MODEL)
         return false;
     const struct value *id = identity_of(g, other);
