@@ -133,6 +133,9 @@ static void take_mixed(struct launch_context *t, const struct value *arguments,
     if (v && v->kind == VALUE_UNKNOWN) {
         launch_add_unresolved(t, precision_at, line,
                               "mixed_precision: %s, and nothing is run", v->why);
+    } else if (parameters && parameters->kind == VALUE_UNKNOWN) {
+        launch_add_unresolved(t, precision_at, line,
+                              "param_dtype: %s, and nothing is run", parameters->why);
     } else if (half) {
         t->converts = true;
         launch_set(t, precision_at, json_string(half), &from);

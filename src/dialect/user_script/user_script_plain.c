@@ -116,10 +116,21 @@ static void take_full_precision(struct launch_context *t, const struct user_scri
                                 int64_t line)
 {
     static const char at[] = "/training/precision";
-    static const char *const words[] = {
-        "float16",  ".half(", "fp16",      "bf16",    ".amp",   "apex", "use_amp",
-        "autocast", "_dtype", "precision", "quantiz", "dtype=", NULL
-    };
+    static const char *const words[] = { "float16",
+                                         ".half(",
+                                         "fp16",
+                                         "bf16",
+                                         ".amp",
+                                         "apex",
+                                         "use_amp",
+                                         "autocast",
+                                         "_dtype",
+                                         "precision",
+                                         "quantiz",
+                                         "dtype=",
+                                         "accelerator.backward",
+                                         "fabric.backward",
+                                         NULL };
     struct value v = { .kind = VALUE_STRING, .line = line };
     const struct value_item from = { "PyTorch's default", line, &v };
     bool converts = g->parts[SCRIPT_LIGHTNING] || g->parts[SCRIPT_ENGINE] ||
