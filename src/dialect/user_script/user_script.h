@@ -24,6 +24,7 @@
  *     user_script_gradients how a loop's gradients are summed: DDP, hooks, Horovod
  *     user_script_lightning Lightning's trainer: devices, strategy, precision
  *     user_script_optimizer a loop's optimizer
+ *     user_script_averages averages of the weights that a loop keeps
  *     user_script_kernels  formats, attention and what else other calls switch
  *     user_script_unsloth  Unsloth's loader, adapters and trainer: their defaults
  *     user_script_own      options of the program's own that decide what is simulated
@@ -393,6 +394,8 @@ bool user_script_divides(const struct python_call *c);
 /* user_script_optimizer.c: after the words, what of a loop's optimizer is not known; the
  * word of it. */
 void user_script_ask_optimizer(struct launch_context *t, const struct user_script *g);
+/* After the words: names a copy of the weights that is their average. */
+void user_script_name_averages(struct launch_context *t, const struct user_script *g);
 void user_script_put_optimizer(struct user_script *g, struct arena *arena);
 /* Before its arguments: the word of what a trainer has in the place of theirs; whether
  * that is known. */

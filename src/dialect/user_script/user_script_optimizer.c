@@ -162,30 +162,75 @@ void user_script_put_trainer_optimizer(struct user_script *g, struct arena *aren
         user_script_put(g, arena, "optim", line, v, false);
 }
 
-/* AdamW(model.lm_head.parameters()): one of a part of the model, whose other parameters
- * have gradients and no states. NULL: it is of all, or not known; else the part. */
-static const char *part_of(const struct user_script *g, const struct python_call *c)
+/* AdamW(model.lm_head.parameters()): one of a part of the model. NULL: it is of all, or not
+ * known; else the part. */
+static const char *module_of(const struct user_script *g, const struct value *of)
 {
-    const struct value *of = user_script_given(c, "params", "0");
     const char *why = of && of->kind == VALUE_UNKNOWN && of->why ? of->why : "";
     const char *model = g->parts[SCRIPT_MODEL] ? g->parts[SCRIPT_MODEL]->target : NULL;
     size_t n = model ? strlen(model) : 0;
-    bool within = n && strncmp(why, model, n) == 0 && why[n] == '.' &&
-                  strncmp(why + n, ".parameters(", 12) != 0 &&
-                  strncmp(why + n, ".module.", 8) != 0;
-    return within && strstr(why, ".parameters(") ? why : NULL;
+    if (!n || strncmp(why, model, n) != 0)
+        return NULL;
+    const char *member = why + n;
+    member += strncmp(member, ".module.", 8) == 0 ? 7 : 0; /* of DDP */
+    bool within = *member == '.' && strncmp(member, ".parameters(", 12) != 0;
+    return within && strstr(member, ".parameters(")
+               ? arena_strndup(g->python->arena, why, strcspn(why, "("))
+               : NULL;
 }
 
+/* What a line of the text chooses of a model's parameters by name or place: "" where it
+ * does not. Those that are trained, and groups of decay, are of all. */
+static const char *choice_of(const struct user_script *g, const struct value *of)
+{
+    static const char *const all[] = { "requires_grad", "ndim",  "dim()", "params\"",
+                                       "params'",       "shape", NULL };
+    const char *at = g->python->text;
+    if (!at || !of || of->kind != VALUE_UNKNOWN || of->line <= 0)
+        return NULL;
+    for (int64_t i = 1; i < of->line && (at = strchr(at, '\n')) != NULL; i++)
+        at++;
+    const char *line = at ? arena_strndup(g->python->arena, at, strcspn(at, "\n")) : "";
+    bool chosen = strstr(line, "parameters()") &&
+                  ((strstr(line, " for ") && strstr(line, " if ")) ||
+                   strstr(line, "parameters())["));
+    return chosen && !names_within(all, line) ? line + strspn(line, " \t") : NULL;
+}
+
+/* Its other parameters have gradients and no states. */
 static void name_part(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *c = g->parts[SCRIPT_OPTIMIZER];
-    const char *part = part_of(g, c);
+    const struct value *of = user_script_given(c, "params", "0");
+    const char *part = module_of(g, of);
+    part = part ? part : choice_of(g, of);
+    for (int64_t i = 0; part && i < g->python->calls.n; i++)
+        if (&g->python->calls.v[i] != c && !g->python->calls.v[i].quoted &&
+            user_script_part_of(&g->python->calls.v[i]) == SCRIPT_OPTIMIZER)
+            return; /* others have the rest */
     if (part)
         launch_note(
             t->l, g->line ? g->line : c->line, DIAG_NOT_SIMULATED,
-            "%.60s(...) has %.*s alone: the states and the update of all of the "
-            "model are taken",
-            c->function, (int)strcspn(part, "("), part);
+            "%.60s(...) has a part alone (%.100s): the states and the update of "
+            "all of the model are taken",
+            c->function, part);
+}
+
+/* SGD(...) without momentum has no states (torch/optim/sgd.py, PyTorch 2.8). */
+static void name_stateless(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = chosen(g);
+    const struct value *momentum = user_script_given(c, "momentum", "2");
+    bool none = !momentum || launch_is_off(momentum) ||
+                (momentum->kind == VALUE_REAL && momentum->real == 0) ||
+                (momentum->kind == VALUE_INT && momentum->integer == 0);
+    if (c && none && !c->arguments->gap &&
+        strcmp(python_last_part(c->function), "SGD") == 0)
+        launch_note(
+            t->l, g->line ? g->line : c->line, DIAG_NOT_SIMULATED,
+            "%.60s(...) without momentum keeps no states: those of momentum are "
+            "taken",
+            c->function);
 }
 
 void user_script_ask_optimizer(struct launch_context *t, const struct user_script *g)
@@ -194,6 +239,7 @@ void user_script_ask_optimizer(struct launch_context *t, const struct user_scrip
     const struct python_call *c = chosen(g), *back = g->parts[SCRIPT_BACKWARD];
     const struct optimizer *o = optimizer_of(c);
     name_part(t, g);
+    name_stateless(t, g);
     if (!back || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
         g->parts[SCRIPT_ENGINE] || launch_has(t, at) || launch_is_unresolved(t, at))
         return;

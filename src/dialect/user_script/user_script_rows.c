@@ -49,6 +49,8 @@ const char *const user_script_calls[] = {
     "Lion8bit", "Lion32bit", "PagedLion", "PagedLion8bit", "PagedLion32bit", "AdEMAMix", "AdEMAMix8bit", "PagedAdEMAMix", "PagedAdEMAMix8bit", "create_optimizer",
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "*Muon", "DistAdamW", "Adamax", "NAdam", "RAdam", "Adagrad", "RMSprop", "Lamb", "LAMB", "SOAP", "Shampoo", "SophiaG", "Sophia", "Prodigy", "AdamWScheduleFree", "GaLoreAdamW", "ZeroRedundancyOptimizer", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
     "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "weight", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "log", "PPO", "GRPO", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "float", "to", "type", "deepcopy",
+    /* averages of the weights (user_script_averages.c) */
+    "AveragedModel", "EMAModel", "ModelEma", "ModelEmaV2", "ModelEmaV3", "ModelEMA", "EMA", "ExponentialMovingAverage", "LitEma",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
     /* arguments that are changed (user_script_assigned.c) */
     "per_device_train_batch_size", "gradient_accumulation_steps", "gradient_checkpointing", "max_grad_norm", "bf16", "fp16", "optim", "max_steps",
