@@ -89,12 +89,22 @@ static bool is_padded(const struct training *t)
             (l->padded == LENGTHS_LONGEST && training_sequences(t) > 1));
 }
 
+/* Why sequences that no key speaks of have a mask; NULL: they have none. */
+static const char *masked_by(const struct scenario *s)
+{
+    if (s->parallel.context > 1 || s->model.diffusion.stack)
+        return NULL;
+    return is_padded(&s->training) ? "sequences are padded"
+           : release_masks_all(s->model.family, s->software.transformers)
+               ? "transformers 4.38 and 4.39 make a mask of every batch"
+               : NULL;
+}
+
 bool attention_has_mask(const struct scenario *s)
 {
     int word = s->training.mask_word;
     return word == ATTENTION_MASK_TENSOR ||
-           (word == ATTENTION_MASK_OPEN && is_padded(&s->training) &&
-            s->parallel.context <= 1 && !s->model.diffusion.stack);
+           (word == ATTENTION_MASK_OPEN && masked_by(s));
 }
 
 /* From PyTorch 2.11 on, whose cuDNN is newer than 9.15, SDPA asks for cuDNN's kernel first
@@ -121,7 +131,7 @@ static struct attention sdpa_on(const struct scenario *s, const struct gpu *gpu,
     if (sdpa_lacks(&s->model))
         return (struct attention) { OP_ATTENTION_UNFUSED, sdpa_lacks(&s->model) };
     if (!lack && attention_has_mask(s))
-        lack = "sequences are padded, and flash attention takes no mask";
+        lack = arena_printf(arena, "%s, and flash attention takes no mask", masked_by(s));
     if (!lack && sdpa_takes_cudnn(s, gpu))
         return (struct attention) { OP_ATTENTION_CUDNN,
                                     arena_printf(arena, "SDPA of PyTorch %s, %s",

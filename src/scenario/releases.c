@@ -22,6 +22,7 @@ static const struct {
     [RELEASE_PYTORCH_SDPA]           = FROM("PyTorch", "2"),
     [RELEASE_PYTORCH_SDPA_TAKEN]     = FROM("PyTorch", "2.1.1"),
     [RELEASE_PYTORCH_CUDNN]          = FROM("PyTorch", "2.11"), /* (3.30) */
+    [RELEASE_TRANSFORMERS_MASKS]     = { "4.38", "4.39.3", "it ended with 4.39.3" },
     [RELEASE_PYTORCH_SMDDP_GATHER]   = FROM("PyTorch", "1.12.1"),
     [RELEASE_SMDDP_GATHER]           = FROM("SMDDP", "1.6"),
     [RELEASE_SMP_GATHER]             = FROM("SMP", "1.13"),
@@ -266,4 +267,17 @@ const char *release_sdpa_since(const char *family)
         if (family && strcmp(sdpa_families[i].family, family) == 0)
             return sdpa_families[i].since;
     return NULL;
+}
+
+/* Static caches brought these families a causal mask that is always there (pull request
+ * 27931; issues 29668, 30010); Cohere's code, of 4.39, is Llama's. */
+bool release_masks_all(const char *family, const char *transformers)
+{
+    static const char *const families[] = { "llama", "gemma", "cohere" };
+    if (!family || !transformers || !release_has(RELEASE_TRANSFORMERS_MASKS, transformers))
+        return false;
+    for (size_t i = 0; i < N(families); i++)
+        if (strcmp(families[i], family) == 0)
+            return true;
+    return false;
 }

@@ -19,6 +19,7 @@ enum release_fact {
     RELEASE_PYTORCH_SDPA,           /* scaled_dot_product_attention */
     RELEASE_PYTORCH_SDPA_TAKEN,     /* transformers calls it from this PyTorch on */
     RELEASE_PYTORCH_CUDNN,          /* its SDPA takes cuDNN's kernel first */
+    RELEASE_TRANSFORMERS_MASKS,     /* hands some families' SDPA a mask, always */
     RELEASE_PYTORCH_SMDDP_GATHER,   /* SMDDP's AllGather of sharded parameters */
     RELEASE_SMDDP_GATHER,           /* likewise */
     RELEASE_SMP_GATHER,             /* likewise */
@@ -75,5 +76,9 @@ const char *release_pytorch_default(bool second);
 /* The first release of transformers whose modules of a model's family call PyTorch's SDPA
  * by default; NULL: none is known. */
 const char *release_sdpa_since(const char *family);
+
+/* Whether transformers' modules of a family hand PyTorch's SDPA a mask for every batch,
+ * padded or not. */
+bool release_masks_all(const char *family, const char *transformers);
 
 #endif

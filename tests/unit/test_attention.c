@@ -21,6 +21,7 @@ static const char job[] = /* of 32 to 64 GPUs, by the instance */
 #define TORCH(v) " /software/pytorch=\"" v "\""
 #define RELEASE(v) " /software/transformers=\"" v "\""
 #define PRECISION(name) " /training/precision=\"" name "\""
+#define TRANSFORMERS(release) " /software/transformers=\"" release "\""
 #define MASK(name) " /training/attention_mask=\"" name "\""
 #define LENGTHS(name) \
     " /training/sequence_length={\"mean\":200,\"max\":512,\"padded\":\"" name "\"}"
@@ -105,6 +106,14 @@ static const struct {
       EFFICIENT },
     { LIBRARY("fsdp") FULL LENGTHS("max") ATTENTION("flash_attention_2"), FLASH },
     { LIBRARY("megatron") ATTENTION("flash_attention_3") ON("ml.p5.48xlarge"), FLASH3 },
+    /* releases that make a mask of every batch of Llama */
+    { LIBRARY("fsdp") FULL TRANSFORMERS("4.37.2"), FLASH },
+    { LIBRARY("fsdp") FULL TRANSFORMERS("4.38.0"), EFFICIENT },
+    { LIBRARY("fsdp") FULL TRANSFORMERS("4.39.3"), EFFICIENT },
+    { LIBRARY("fsdp") FULL TRANSFORMERS("4.39.3") MASK("kernel"), FLASH },
+    { LIBRARY("fsdp") FULL TRANSFORMERS("4.40.0"), FLASH },
+    { LIBRARY("fsdp") MODEL("gpt-j-6b") FULL ATTENTION("sdpa") TRANSFORMERS("4.39.3"),
+      FLASH },
 };
 
 static void test_defaults(void)
