@@ -131,7 +131,8 @@ static struct attention sdpa_on(const struct scenario *s, const struct gpu *gpu,
     if (sdpa_lacks(&s->model))
         return (struct attention) { OP_ATTENTION_UNFUSED, sdpa_lacks(&s->model) };
     if (!lack && attention_has_mask(s))
-        lack = arena_printf(arena, "%s, and flash attention takes no mask", masked_by(s));
+        lack =
+            arena_printf(arena, "%s, and flash attention takes no mask", masked_by(s));
     if (!lack && sdpa_takes_cudnn(s, gpu))
         return (struct attention) { OP_ATTENTION_CUDNN,
                                     arena_printf(arena, "SDPA of PyTorch %s, %s",

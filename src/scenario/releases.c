@@ -274,7 +274,8 @@ const char *release_sdpa_since(const char *family)
 bool release_masks_all(const char *family, const char *transformers)
 {
     static const char *const families[] = { "llama", "gemma", "cohere" };
-    if (!family || !transformers || !release_has(RELEASE_TRANSFORMERS_MASKS, transformers))
+    if (!family || !transformers ||
+        !release_has(RELEASE_TRANSFORMERS_MASKS, transformers))
         return false;
     for (size_t i = 0; i < N(families); i++)
         if (strcmp(families[i], family) == 0)
