@@ -13,8 +13,11 @@ static json_t *row_json(const struct attention *a)
     set_file_put(row, "products", a->product_flops, 1e12, "TFLOP/s");
     set_file_put(row, "softmax", a->softmax_s, 1e-9, "ns");
     json_object_set_new(row, "tail", json_real(a->tail));
+    if (a->half_blocks)
+        json_object_set_new(row, "half_blocks", json_integer(a->half_blocks));
     set_file_put(row, "start", a->start_s, 1e-6, "us");
     set_file_put(row, "moved", a->moved_Bps, 1e9, "GB/s");
+    set_file_put(row, "keys", a->keys_Bps, 1e9, "GB/s");
     set_file_put(row, "block", a->block_s, 1e-6, "us");
     set_file_put(row, "token", a->token_s, 1e-9, "ns");
     return row;

@@ -31,7 +31,7 @@ static const struct {
 };
 static const double fallback_flops = 1e11;
 
-enum { PRODUCTS, SOFTMAX, TAIL, START, MOVED, BLOCK, TOKEN, TERMS };
+enum { PRODUCTS, SOFTMAX, TAIL, START, MOVED, BLOCK, TOKEN, KEYS, TERMS };
 
 /* One device and software. */
 struct set {
@@ -61,6 +61,7 @@ static void set_terms(struct attention *a, const double *v)
     a->moved_Bps = v[MOVED];
     a->block_s = v[BLOCK];
     a->token_s = v[TOKEN];
+    a->keys_Bps = v[KEYS];
 }
 
 static void residuals(const double *values, double *out, void *arg)
@@ -100,6 +101,9 @@ static int fit_starts(struct set *s, struct fit *best, struct err *err)
                             .min = 0.1 * s->gpu->hbm_Bps,
                             .max = 10 * s->gpu->hbm_Bps },
                 [BLOCK] = { .start = 1e-6, .min = 1e-9, .max = 2e-5 },
+                [KEYS] = { .start = 0.4 * s->gpu->hbm_Bps,
+                           .min = 0.02 * s->gpu->hbm_Bps,
+                           .max = 10 * s->gpu->hbm_Bps },
                 [TOKEN] = { .start = 3e-10, .min = 1e-13, .max = 2e-8 },
             },
         };
@@ -113,16 +117,26 @@ static int fit_starts(struct set *s, struct fit *best, struct err *err)
 
 static int fit_set(struct set *s, struct err *err)
 {
-    struct fit fit;
+    static const int64_t from[] = { 0, 256, 128, 64 }; /* of half_blocks */
+    struct fit fit, best = { .loss = INFINITY };
     double values[TERMS];
+    int64_t halves = 0;
     for (int64_t i = 0; i < s->rows->n_fit; i++)
         s->weights[i] =
             row_of(s, i)->shape.sequence >= LONG_SEQUENCE ? 1 : short_weight;
-    if (fit_starts(s, &fit, err))
-        return -1;
+    for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
+        s->attention.half_blocks = from[i];
+        if (fit_starts(s, &fit, err))
+            return -1;
+        if (fit.loss >= best.loss)
+            continue;
+        best = fit;
+        halves = from[i];
+    }
     for (int i = 0; i < TERMS; i++)
-        values[i] = fit_rounded(fit.params[i].value);
+        values[i] = fit_rounded(best.params[i].value);
     set_terms(&s->attention, values);
+    s->attention.half_blocks = halves;
     return 0;
 }
 

@@ -25,10 +25,12 @@ static const struct cfg_field attention_fields[] = {
             .unit = UNIT_FLOP_PER_S, .min = 1e9, .max = 1e18, .required = true),
     TIME("softmax", softmax_s, 1e-6),
     CFG_REAL("tail", struct attention, tail, 0, 100),
+    CFG_INT("half_blocks", struct attention, half_blocks, 1, 4096),
     TIME("start", start_s, 1e-2),
     CFG_ROW("moved", CFG_T_QUANTITY, struct attention, moved_Bps,
             .unit = UNIT_BYTES_PER_S, .min = 1e9, .max = 1e15, .required = true),
     TIME("block", block_s, 1e-2),
+    CFG_QUANTITY("keys", struct attention, keys_Bps, UNIT_BYTES_PER_S, 1e9, 1e15),
     TIME("token", token_s, 1e-3),
     CFG_END,
 };

@@ -15,10 +15,13 @@ struct attention {
     double product_flops; /* rate of both products, of the whole GPU */
     double softmax_s;     /* of one score, on one SM */
     double tail;          /* of light and heavy rows mixed: tiles of a row of tiles */
+    int64_t half_blocks;  /* head's columns from which a block has 64 queries, not 128;
+                             0: none has */
     double start_s;       /* launch, fill, drain */
-    double moved_Bps;     /* queries, keys, values and results; nothing hides them */
-    double block_s;       /* of 128 queries of a head */
-    double token_s;       /* of each token, whatever the heads */
+    double moved_Bps;     /* queries and results; nothing hides them */
+    double keys_Bps; /* keys and values, with their way through a cache; 0: as those */
+    double block_s;  /* of 128 queries of a head */
+    double token_s;  /* of each token, whatever the heads */
 };
 
 struct attentions {

@@ -16,13 +16,13 @@ static const struct cfg nowhere = { NULL, NULL, "" };
 static void test_law(void)
 {
     const struct gpu gpu = { .n_sms = 100 };
-    const struct attention a = { .product_flops = 500e12,
-                                 .softmax_s = 20e-12,
-                                 .tail = 0.5,
-                                 .start_s = 10e-6,
-                                 .moved_Bps = 2e12,
-                                 .block_s = 1e-6,
-                                 .token_s = 1e-9 };
+    struct attention a = { .product_flops = 500e12,
+                           .softmax_s = 20e-12,
+                           .tail = 0.5,
+                           .start_s = 10e-6,
+                           .moved_Bps = 2e12,
+                           .block_s = 1e-6,
+                           .token_s = 1e-9 };
     struct attention_shape shape = { 4, 2048, 16, 4, 128 };
     double pair_s = 128 * 128 * (4 * 128 * 100 / 500e12 + 20e-12);
     double pairs = 64 * 136 / 100.0 + 0.5 * 16; /* 136 of 16 rows of tiles */
@@ -35,6 +35,13 @@ static void test_law(void)
     t = 10e-6 + pair_s * 16 + 2.0 * 2048 * 128 * 4 / 2e12 + 1e-6 * 16 / 100 +
         1e-9 * 2048;
     CU_ASSERT_DOUBLE_EQUAL(attention_s(&gpu, &a, &shape), t, 1e-12);
+    a.half_blocks = 128; /* its last block has half the rows */
+    CU_ASSERT_DOUBLE_EQUAL(attention_s(&gpu, &a, &shape), t - pair_s * 8, 1e-12);
+    a.half_blocks = 256;
+    CU_ASSERT_DOUBLE_EQUAL(attention_s(&gpu, &a, &shape), t, 1e-12);
+    a.keys_Bps = 1e12; /* one head of keys and one of values at half the rate */
+    CU_ASSERT_DOUBLE_EQUAL(attention_s(&gpu, &a, &shape),
+                           t + 2.0 * 2048 * 128 * 2 / 2e12, 1e-12);
 }
 
 /* Shipped rows compute below their GPU's peak, and slower with half the columns a
@@ -55,7 +62,8 @@ static void test_shipped(void)
             double flops = 2.0 * 4 * 32 * 16384 * 16384 * 128;
             double wide_s = attention_s(g, &all->v[i], &s);
             s.head_dim = 64;
-            s.heads = 64;
+            s.heads = 64; /* and as many columns */
+            s.kv_heads = 16;
             double narrow_s = attention_s(g, &all->v[i], &s);
             CU_ASSERT(flops / wide_s < g->peak_flops[DTYPE_BF16]);
             CU_ASSERT(flops / wide_s > 0.2 * g->peak_flops[DTYPE_BF16]);
