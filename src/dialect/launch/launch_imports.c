@@ -163,7 +163,11 @@ static const char *file_of(const struct launch_imports *m, struct arena *arena,
                               : NULL; /* above the file that starts it */
     file = file || !program ? file : find(arena, program, name);
     file = file ? file : find(arena, m->l->where, name);
-    return file ? file : find_added(arena, m, name);
+    file = file ? file : find_added(arena, m, name);
+    bool package = strchr(name, '/') != NULL; /* that is installed from its src/ */
+    return file || !package ? file
+                            : source_files_next_to(arena, m->l->where,
+                                                   arena_printf(arena, "src/%s", name));
 }
 
 /* The text of a module's file; what is printed on the way is not kept. */
@@ -280,6 +284,10 @@ const char *launch_program_path(const struct launch *l, struct arena *arena,
 {
     const char *path = source_files_next_to(arena, l->where, name);
     const char *slash = strrchr(name, '/');
+    /* a package that is installed from its src/ */
+    if (!path && slash && *name != '/' && *name != '$' && *name != '.')
+        path =
+            source_files_next_to(arena, l->where, arena_printf(arena, "src/%s", name));
     /* as scripts name files from where they are started */
     return path || !slash ? path : source_files_next_to(arena, l->where, slash + 1);
 }
