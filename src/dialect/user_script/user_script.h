@@ -387,6 +387,9 @@ bool user_script_is_reference(const char *name); /* or NULL */
 /* What has a usual name: a name of the text, an argument of its command, a name of its
  * functions, a field of its classes, where they agree; 1 and more. NULL: nothing. */
 const struct value *user_script_usual(const struct python *p, const char *name);
+/* How long the samples are of a data set that makes them of torch.randint(0, n, (length,));
+ * NULL: there is none. */
+const struct value *user_script_random_length(const struct python *p);
 
 /* Whether an optimizer's call divides its states among DDP's ranks
  * (torch/distributed/optim/zero_redundancy_optimizer.py, PyTorch 2.8). */

@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -202,6 +203,23 @@ static const struct python_call *longest(const struct tokenised *k, bool target)
     return best || left ? best : longest_of(k, target, true);
 }
 
+/* How many tokens the text leaves out at the end of what a call gave: 1 of
+ * result["input_ids"][:-1], which alpaca-lora's prompts are cut by. */
+static int64_t left_out(const struct launch_context *t, const struct tokenised *k,
+                        const struct python_call *c)
+{
+    static const char *const forms[] = { "[\"input_ids\"][:-", "['input_ids'][:-",
+                                         ".input_ids[:-" };
+    const char *name = c->target ? python_last_part(c->target) : "";
+    for (size_t i = 0; *name && k->python->text && i < 3; i++) {
+        const char *cut = arena_printf(t->arena, "%s%s", name, forms[i]),
+                   *at = strstr(k->python->text, cut);
+        if (at)
+            return strtol(at + strlen(cut), NULL, 10);
+    }
+    return 0;
+}
+
 static void take_tokenised(struct launch_context *t, const struct tokenised *k,
                            bool target, const char *pointer)
 {
@@ -212,6 +230,8 @@ static void take_tokenised(struct launch_context *t, const struct tokenised *k,
         return;
     struct value v = { .line = k->at ? k->at : it->line };
     const struct value_item from = { it->key, v.line, &v };
+    int64_t less = left_out(t, k, c);
+    n -= less > 0 && less < n ? less : 0;
     set(t, pointer, n, &from);
     if (!pads(c))
         launch_note(t->l, v.line, DIAG_ASSUMED,
@@ -325,6 +345,18 @@ static void take_named(struct launch_context *t, const struct user_script *g)
                     n);
         return;
     }
+}
+
+/* Samples that a data set makes of random tokens. */
+static void take_random(struct launch_context *t, const struct user_script *g)
+{
+    const struct value *made = user_script_random_length(g->python);
+    int64_t n;
+    if (!is_length(made, &n) || n < USUAL_MIN)
+        return;
+    struct value v = { .line = g->line ? g->line : made->line };
+    const struct value_item from = { "torch.randint", v.line, &v };
+    set(t, length_at, n, &from);
 }
 
 /* A prompt and its answer, which a decoder reads as one text. */
@@ -447,6 +479,8 @@ void user_script_take_lengths(struct launch_context *t, const struct user_script
         take_named(t, g);
     if (!launch_has(t, length_at) && user_script_trains(g))
         take_both(t, g);
+    if (!launch_has(t, length_at))
+        take_random(t, g);
     if (!launch_has(t, length_at))
         take_tokenizer_s(t, &k);
     if (!launch_has(t, length_at) && !t->l->lengths.program)

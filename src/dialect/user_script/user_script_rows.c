@@ -36,7 +36,7 @@ const char *const user_script_calls[] = {
     /* what changes kernels (user_script_kernels.c) */
     "set_default_dtype", "to_bettertransformer", "transform", "*apply_liger_kernel", "enable_flash_sdp", "enable_mem_efficient_sdp", "sdp_kernel",
     "use_deterministic_algorithms", "enable_full_determinism", "set_detect_anomaly", "detect_anomaly", "save_on_cpu", "set_per_process_memory_fraction",
-    "empty_cache", "parallelize", "set_adapter", "fp8_autocast", "convert_to_float8_training",
+    "randint", "empty_cache", "parallelize", "set_adapter", "fp8_autocast", "convert_to_float8_training",
     /* what edits a model (user_script_edits.c) */
     "layers", "h", "layer", "blocks", "lm_head", "embed_out", "classifier", "score", "resize_token_embeddings",
     "attn_implementation", "_attn_implementation", "set_attn_implementation",

@@ -104,3 +104,28 @@ const struct value *user_script_usual(const struct python *p, const char *name)
     v = v ? v : document_s(p, name);
     return v && v->integer > 0 ? v : NULL;
 }
+
+/* The last number of a shape: (length,), (samples, length). */
+static const struct value *last_of(const struct value *shape)
+{
+    bool list = shape && shape->kind == VALUE_LIST && shape->n > 0 && shape->n < 3;
+    const struct value *v = list ? shape->items[shape->n - 1].value : NULL;
+    return v && v->kind == VALUE_INT && !shape->gap ? v : NULL;
+}
+
+const struct value *user_script_random_length(const struct python *p)
+{
+    static const char *const makers[] = { "__getitem__", "__iter__", "__init__", NULL };
+    const struct value *first = NULL;
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        if (strcmp(python_last_part(c->function), "randint") != 0 || c->quoted ||
+            !c->within || !names_listed(makers, c->within))
+            continue;
+        const struct value *v = last_of(user_script_given(c, "size", "2"));
+        if (!v || (first && first->integer != v->integer))
+            return NULL;
+        first = v;
+    }
+    return first;
+}
