@@ -56,6 +56,12 @@ char *units_time_range_text(char buf[UNITS_RANGE_MAX], const double range_s[2],
 char *units_number_text(char buf[UNITS_TEXT_MAX], double value, int digits);
 char *units_count_text(char buf[UNITS_TEXT_MAX], double value); /* "8.389 million" */
 
+/* What follows the noun of so many: "" of 1, else "s". */
+static inline const char *units_plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 /* A buffer of the moment, for one of these in a call. */
 #define UNITS_BUF ((char[UNITS_TEXT_MAX]) { 0 })
 

@@ -2,6 +2,7 @@
  * payload reaches, fitted to collectives with the same plans that predict them. */
 #include "calibrate/calibration.h"
 
+#include "base/units.h"
 #include "base/xmalloc.h"
 #include "cost/collective.h"
 
@@ -244,7 +245,7 @@ static int collect(struct fabric_fit *f, const struct cluster *cluster,
             err,
             "%" PRId64 " measurement%s of collectives %s: too few for a fit (%d "
             "sizes are needed, %d to fit more than the efficiency)",
-            (int64_t)f->n, f->n == 1 ? "" : "s",
+            (int64_t)f->n, units_plural(f->n),
             inside ? "inside a node" : "between nodes", ROWS_LEAST, ROWS_ALL);
     return 0;
 }

@@ -3,6 +3,7 @@
  * information criterion says. */
 #include "calibrate/calibration.h"
 
+#include "base/units.h"
 #include "base/xmalloc.h"
 
 #include <gsl/gsl_multifit.h>
@@ -203,8 +204,9 @@ static const char *coll_name(struct calibration *c, const struct sample_coll *k)
         return arena_printf(c->arena, "%s, %" PRId64 " ranks on %" PRId64 " nodes",
                             names_of(coll_op_names, (int)k->op), (int64_t)k->n_ranks,
                             (int64_t)k->n_nodes);
-    return arena_printf(c->arena, "%s, %" PRId64 " ranks",
-                        names_of(coll_op_names, (int)k->op), (int64_t)k->n_ranks);
+    return arena_printf(c->arena, "%s, %" PRId64 " rank%s",
+                        names_of(coll_op_names, (int)k->op), (int64_t)k->n_ranks,
+                        units_plural(k->n_ranks));
 }
 
 struct named {

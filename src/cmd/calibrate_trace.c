@@ -1,6 +1,7 @@
 #include "cmd/calibrate_trace.h"
 
 #include "base/plain.h"
+#include "base/units.h"
 #include "calibrate/trace_fit.h"
 #include "cmd/cmd.h"
 #include "cmd/script.h"
@@ -48,7 +49,8 @@ static void print_replay(FILE *out, const char *what, double measured_s, double 
 static void print_trace(FILE *out, const struct calibrate_trace *t,
                         const struct traced_step *s, const struct kineto_rank *r)
 {
-    fprintf(out, "%s: %" PRId64 " steps", t->trace, r->n_kept);
+    fprintf(out, "%s: %" PRId64 " step%s", t->trace, r->n_kept,
+            units_plural(r->n_kept));
     if (r->rank >= 0)
         fprintf(out, " of rank %" PRId64, r->rank);
     fprintf(out, "%s%s\n\n", r->device[0] ? ", " : "", r->device);

@@ -1,5 +1,6 @@
 /* smsim check: what is wrong with files, without running them. */
 #include "base/file.h"
+#include "base/units.h"
 #include "campaign/campaign.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
@@ -73,7 +74,7 @@ static void add_cluster(struct strbuf *b, const struct cluster *c)
     for (int i = 0; i < c->n_groups; i++)
         strbuf_printf(b, "%s%" PRId64 " x %s", i ? " + " : " on ",
                       cluster_hosts(&c->groups[i]).count, c->groups[i].instance->name);
-    strbuf_printf(b, ", %" PRId64 " GPU%s", c->n_gpus, c->n_gpus == 1 ? "" : "s");
+    strbuf_printf(b, ", %" PRId64 " GPU%s", c->n_gpus, units_plural(c->n_gpus));
 }
 
 static void take_scenario(struct checked *c, const struct scenario *s)
@@ -116,8 +117,8 @@ static void say_scenario(const struct checked *c, const struct scenario *s, bool
     strbuf_init(&what);
     strbuf_addstr(&what, s->model.label);
     if (open)
-        strbuf_printf(&what, " on %" PRId64 " GPUs of instances that it leaves open",
-                      s->cluster.n_gpus);
+        strbuf_printf(&what, " on %" PRId64 " GPU%s of instances that it leaves open",
+                      s->cluster.n_gpus, units_plural(s->cluster.n_gpus));
     else
         add_cluster(&what, &s->cluster);
     add_batch(&what, s);

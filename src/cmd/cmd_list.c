@@ -4,6 +4,7 @@
 
 #include "base/strbuf.h"
 #include "base/terminal.h"
+#include "base/units.h"
 #include "config/datadir.h"
 #include "hardware/instance.h"
 #include "model/hub.h"
@@ -187,7 +188,7 @@ static int family_summary(struct strbuf *out, struct cfg_loader *loader,
             count++;
         }
     if (first)
-        strbuf_printf(out, "%" PRId64 " id%s: %s%s", count, count == 1 ? "" : "s",
+        strbuf_printf(out, "%" PRId64 " id%s: %s%s", count, units_plural(count),
                       first->name, count == 1 ? "" : ", ...");
     else
         strbuf_addstr(out, "by its config.json");

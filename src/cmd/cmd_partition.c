@@ -1,5 +1,6 @@
 /* smsim partition: which modules the stages of a pipeline hold. */
 #include "base/strbuf.h"
+#include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
@@ -62,7 +63,7 @@ static void print_head(const struct scenario *s, const struct partition *p)
     strbuf_init(&head);
     strbuf_printf(&head, "%s: %" PRId64 " layers on %" PRId64 " stage%s", s->name,
                   p->parts[parts - 1].first_layer + p->parts[parts - 1].n_layers,
-                  p->n_stages, p->n_stages == 1 ? "" : "s");
+                  p->n_stages, units_plural(p->n_stages));
     if (p->n_chunks > 1)
         strbuf_printf(&head, " of %" PRId64 " chunks", p->n_chunks);
     strbuf_printf(

@@ -1,5 +1,6 @@
 /* smsim ranks: who is which rank, and the groups that they meet in. */
 #include "base/strbuf.h"
+#include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
@@ -120,7 +121,7 @@ static void print_groups(const struct layout *l, int64_t world, bool all)
         enum layout_group g = groups[i].group;
         int64_t size = layout_group_size(l, g), n = world / size, shown = 0;
         printf("\n%s: %" PRId64 " group%s of %" PRId64 "\n", groups[i].name, n,
-               n == 1 ? "" : "s", size);
+               units_plural(n), size);
         if (size == 1)
             continue; /* every rank alone */
         for (int64_t rank = 0; rank < world && (all || shown < GROUPS_SHOWN); rank++) {
@@ -139,8 +140,9 @@ static void print_head(const struct scenario *s)
     const struct parallelism *p = &s->parallel;
     struct strbuf head;
     strbuf_init(&head);
-    strbuf_printf(&head, "%s: %" PRId64 " ranks, placement %s, data %" PRId64, s->name,
-                  scenario_world(s), p->placement, p->data);
+    strbuf_printf(&head, "%s: %" PRId64 " rank%s, placement %s, data %" PRId64, s->name,
+                  scenario_world(s), units_plural(scenario_world(s)), p->placement,
+                  p->data);
     if (p->context > 1)
         strbuf_printf(&head, " x context %" PRId64 " (neighbours in D)", p->context);
     strbuf_printf(&head, " x pipeline %" PRId64 " x tensor %" PRId64, p->pipeline,
@@ -158,7 +160,7 @@ static void print_runs(const struct layout *l, const char *name, int64_t size,
     int64_t world = l->data * l->pipeline * l->tensor, n = world / size, shown = 0;
     if (size == 1)
         return;
-    printf("\n%s: %" PRId64 " group%s of %" PRId64 "\n", name, n, n == 1 ? "" : "s",
+    printf("\n%s: %" PRId64 " group%s of %" PRId64 "\n", name, n, units_plural(n),
            size);
     for (int64_t rank = 0; rank < world && (all || shown < GROUPS_SHOWN); rank++) {
         struct layout_run run = layout_run_of(l, rank, size, apart);

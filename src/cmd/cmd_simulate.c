@@ -1,6 +1,7 @@
 /* smsim simulate: step time, memory and cost of one training job. */
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/units.h"
 #include "campaign/campaign.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
@@ -272,8 +273,10 @@ static int export_chakra(struct cfg_loader *loader, const struct scenario *s,
         return 0;
     if (chakra_export(&n, args->chakra, &loader->arena, s, err))
         return -1;
-    report_linef(stderr, "%s: %" PRId64 " ranks, %" PRId64 " nodes, %" PRId64 " groups",
-                 args->chakra, n.ranks, n.nodes, n.groups);
+    report_linef(stderr,
+                 "%s: %" PRId64 " rank%s, %" PRId64 " node%s, %" PRId64 " group%s",
+                 args->chakra, n.ranks, units_plural(n.ranks), n.nodes,
+                 units_plural(n.nodes), n.groups, units_plural(n.groups));
     return 0;
 }
 

@@ -1,5 +1,7 @@
 /* smsim topology: a cluster as text: GPUs, how they are joined, NICs, rates, prices. */
 #include "cmd/cmd.h"
+
+#include "base/units.h"
 #include "cmd/options.h"
 #include "cmd/topology_import.h"
 
@@ -100,7 +102,7 @@ static void print_host(FILE *out, const struct instance *inst)
             " vCPUs, %s, %d NUMA node%s; copies to a GPU %s pinned, %s "
             "pageable\n",
             "host", inst->vcpus, units_bytes_text(a, (double)inst->host_memory_B),
-            inst->n_numa, inst->n_numa == 1 ? "" : "s",
+            inst->n_numa, units_plural(inst->n_numa),
             units_rate_text(b, inst->host_pinned_Bps),
             units_rate_text(c, inst->host_pageable_Bps));
 }
@@ -263,7 +265,7 @@ static void print_cluster(FILE *out, const struct net *net)
     double usd;
 
     fprintf(out, "%" PRId64 " instance%s, %" PRId64 " GPU%s\n", c->n_hosts,
-            c->n_hosts == 1 ? "" : "s", c->n_gpus, c->n_gpus == 1 ? "" : "s");
+            units_plural(c->n_hosts), c->n_gpus, units_plural(c->n_gpus));
     print_fabric(out, "between", c->fabric);
     if (cluster_price(c, &usd, &date, &missing) == 0)
         fprintf(out, "  %-10s %.2f USD/h (%s, %s)\n", "price", usd,

@@ -1,5 +1,7 @@
 #include "cmd/collective_explain.h"
 
+#include "base/units.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -142,7 +144,7 @@ void collective_explain(const struct net *net, const struct collective_row *row,
         printf("#   %-22s %10.2f us: %.2f us of latency, %d %s%s, %" PRId64
                " messages of %.0f B %s\n",
                p->name, total * 1e6, p->latency_s * 1e6, n,
-               stream ? "transfer" : "ring", n == 1 ? "" : "s", p->steps.n_messages,
+               stream ? "transfer" : "ring", units_plural(n), p->steps.n_messages,
                p->steps.message_B, stream ? "in each" : "a rank");
         print_limit(p, net);
         if (!same_ways(row, before))

@@ -3,6 +3,7 @@
 #include "cmd/collective_explain.h"
 
 #include "base/strbuf.h"
+#include "base/units.h"
 #include "base/xmalloc.h"
 #include "config/datadir.h"
 #include "hardware/instance.h"
@@ -168,10 +169,10 @@ static const char *provenance(struct arena *arena, const struct collective_figur
     const struct fabric *fabric = f->fabric;
     const char *nccl = f->nccl ? f->nccl : fabric ? fabric->nccl : NULL;
 
-    return arena_printf(arena, "Simulated: %" PRId64 " GPUs%s%s%s%s",
-                        f->measured->n_ranks, fabric ? " over " : "",
-                        fabric ? fabric->name : "", nccl ? ", NCCL " : "",
-                        nccl ? nccl : "");
+    return arena_printf(arena, "Simulated: %" PRId64 " GPU%s%s%s%s%s",
+                        f->measured->n_ranks, units_plural(f->measured->n_ranks),
+                        fabric ? " over " : "", fabric ? fabric->name : "",
+                        nccl ? ", NCCL " : "", nccl ? nccl : "");
 }
 
 int collective_figure_write(const struct collective_figure *f, struct err *err)

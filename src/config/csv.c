@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/plain.h"
+#include "base/units.h"
 #include "base/vec.h"
 #include "config/lenient.h"
 #include "config/place.h"
@@ -158,7 +159,7 @@ static int read_row(struct reader *r)
         snprintf(what, sizeof(what),
                  "the row has %" PRId64 " cell%s, the header has %" PRId64 " "
                  "(give a row as many cells as the header)",
-                 (int64_t)width, width == 1 ? "" : "s", (int64_t)r->width);
+                 (int64_t)width, units_plural(width), (int64_t)r->width);
         r->cells.n = before;
         return error_at(r, start, what);
     }

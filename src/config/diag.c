@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/plain.h"
+#include "base/units.h"
 #include "base/xmalloc.h"
 
 #include <inttypes.h>
@@ -347,5 +348,5 @@ void diags_print_errors(const struct diags *d, FILE *out)
     strbuf_release(&b);
     if (d->n_errors > DIAG_MAX)
         fprintf(out, "and %" PRId64 " more error%s\n", d->n_errors - DIAG_MAX,
-                d->n_errors - DIAG_MAX == 1 ? "" : "s");
+                units_plural(d->n_errors - DIAG_MAX));
 }

@@ -1,5 +1,7 @@
 #include "doctor/bandwidth.h"
 
+#include "base/units.h"
+
 #include "calibrate/calibration.h"
 #include "doctor/variables.h"
 #include "hardware/net/net.h"
@@ -333,10 +335,11 @@ static const char *first_of(struct cfg_loader *loader, const struct samples *sam
     const char *op = names_of(coll_op_names, (int)k->op);
     return k->n_nodes
                ? arena_printf(&loader->arena,
-                              "first of %s on %" PRId64 " GPUs of %" PRId64 " nodes",
-                              op, (int64_t)k->n_ranks, (int64_t)k->n_nodes)
-               : arena_printf(&loader->arena, "first of %s on %" PRId64 " GPUs", op,
-                              (int64_t)k->n_ranks);
+                              "first of %s on %" PRId64 " GPU%s of %" PRId64 " node%s",
+                              op, (int64_t)k->n_ranks, units_plural(k->n_ranks),
+                              (int64_t)k->n_nodes, units_plural(k->n_nodes))
+               : arena_printf(&loader->arena, "first of %s on %" PRId64 " GPU%s", op,
+                              (int64_t)k->n_ranks, units_plural(k->n_ranks));
 }
 
 /* The option that gave the log. */
@@ -369,12 +372,14 @@ int bandwidth_judge(struct bandwidth *b, struct cfg_loader *loader,
     memset(b, 0, sizeof(*b));
     collect(b, &a, samples);
     if (b->rows.n == 0)
-        return err_set(err,
-                       "%s: no row is of this operation on %" PRId64 " GPUs of %" PRId64
-                       " nodes: %" PRId64 " rows are of others, %s%s",
-                       option_of(&a), coll_group_ranks(a.group), a.cluster->n_instances,
-                       b->n_other, first_of(loader, samples),
-                       a.given_by ? "" : " (change --op or --cluster)");
+        return err_set(
+            err,
+            "%s: no row is of this operation on %" PRId64 " GPU%s of %" PRId64
+            " node%s: %" PRId64 " rows are of others, %s%s",
+            option_of(&a), coll_group_ranks(a.group),
+            units_plural(coll_group_ranks(a.group)), a.cluster->n_instances,
+            units_plural(a.cluster->n_instances), b->n_other, first_of(loader, samples),
+            a.given_by ? "" : " (change --op or --cluster)");
     warn_of_device(loader, &a, samples);
     double *time_s = xmalloc((size_t)b->rows.n * sizeof(*time_s));
     int rc = fit(b, loader, &a, time_s, err);

@@ -1,5 +1,7 @@
 #include "hardware/cluster.h"
 
+#include "base/units.h"
+
 #include "hardware/domain.h"
 #include "hardware/instance_own.h"
 #include "hardware/sites.h"
@@ -168,7 +170,7 @@ static int add_group(struct cluster *c, struct cfg_loader *loader, struct cfg ob
     if (g->gpus_per_instance > g->instance->n_gpus)
         return cfg_error(cfg_get(object, "gpus_per_instance"), DIAG_OUT_OF_RANGE,
                          "%s has %d GPU%s (write 1 to %d)", g->instance->name,
-                         g->instance->n_gpus, g->instance->n_gpus == 1 ? "" : "s",
+                         g->instance->n_gpus, units_plural(g->instance->n_gpus),
                          g->instance->n_gpus);
     const int64_t hosts = g->count;
     const int32_t first = c->n_groups;

@@ -1,5 +1,7 @@
 #include "model/vision_rows.h"
 
+#include "base/units.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -187,7 +189,7 @@ static void say_assumed(struct cfg root, const struct model_tower *t,
                         const struct family_picture *p)
 {
     int64_t tiles = p->tiles ? p->tiles : 1;
-    const char *plural = n == 1 ? "" : "s";
+    const char *plural = units_plural(n);
     if (v->hears)
         cfg_warn(root, DIAG_ASSUMED,
                  "%" PRId64 " sound%s a sequence, each of %" PRId64 " frames, %" PRId64
@@ -200,7 +202,7 @@ static void say_assumed(struct cfg root, const struct model_tower *t,
                  " x %" PRId64 " pixels, %" PRId64
                  " tokens %s (\"images_per_sequence\" in the "
                  "file, \"image_size\" in its %s say otherwise)",
-                 n, plural, t->crops * tiles, t->crops * tiles == 1 ? "" : "s", p->side,
+                 n, plural, t->crops * tiles, units_plural(t->crops * tiles), p->side,
                  p->across ? p->across : p->side, t->crops * t->tokens,
                  t->crossed ? "for layers of cross-attention, none of the sequence"
                             : "of the sequence",

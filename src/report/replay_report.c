@@ -19,11 +19,11 @@ static void print_all(FILE *out, const struct report_replay *p)
     char text[UNITS_TEXT_MAX];
     const struct replay_result *r = p->all;
     const struct cluster *c = &p->scenario->cluster;
-    fprintf(out,
-            "%s: %" PRId64 " ranks, %" PRId64 " nodes, replayed on %" PRId64
-            " x %s\n\n",
-            p->name, p->trace->n_ranks, p->trace->nodes.n, c->n_instances,
-            c->groups[0].instance->name);
+    fprintf(
+        out,
+        "%s: %" PRId64 " rank%s, %" PRId64 " node%s, replayed on %" PRId64 " x %s\n\n",
+        p->name, p->trace->n_ranks, units_plural(p->trace->n_ranks), p->trace->nodes.n,
+        units_plural(p->trace->nodes.n), c->n_instances, c->groups[0].instance->name);
     fprintf(out, "  step time   %s\n\n", units_time_text(text, r->step_s));
     fprintf(out, "Where it goes (rank %" PRId64 ", the last to end)\n", r->rank);
     print_part(out, "kernels, as the trace has them", r->compute_s, r->step_s);

@@ -3,6 +3,7 @@
 #include "scenario/parse.h"
 
 #include "base/strbuf.h"
+#include "base/units.h"
 #include "layout/layout.h"
 #include "scenario/libraries.h"
 
@@ -65,7 +66,8 @@ static void counts_text(struct strbuf *b, const struct cluster *c, int64_t produ
         return;
     if (below > 0)
         strbuf_printf(b, "%" PRId64 " or ", below);
-    strbuf_printf(b, "%" PRId64 " instances fit, or change a degree", below + each);
+    strbuf_printf(b, "%" PRId64 " instance%s fit%s, or change a degree", below + each,
+                  units_plural(below + each), below + each == 1 ? "s" : "");
 }
 
 static int indivisible(const struct parse_context *r, int64_t product, int64_t world)
@@ -75,9 +77,10 @@ static int indivisible(const struct parse_context *r, int64_t product, int64_t w
     strbuf_init(&fits);
     degrees_text(&b, &r->s->parallel, product);
     counts_text(&fits, &r->s->cluster, product);
-    cfg_error(worst_degree(r), DIAG_NOT_DIVISIBLE, "%s %s the %" PRId64 " GPUs (%s)",
+    cfg_error(worst_degree(r), DIAG_NOT_DIVISIBLE, "%s %s the %" PRId64 " GPU%s (%s)",
               strbuf_get(&b), product > world ? "is more than" : "does not divide",
-              world, fits.len ? strbuf_get(&fits) : "change a degree or the count");
+              world, units_plural(world),
+              fits.len ? strbuf_get(&fits) : "change a degree or the count");
     strbuf_release(&fits);
     strbuf_release(&b);
     return -1;

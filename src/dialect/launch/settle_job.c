@@ -1,5 +1,7 @@
 /* What of the job around its steps cannot stand without more than the file says. */
 #include "config/pointer.h"
+
+#include "base/units.h"
 #include "dialect/launch/launch_context.h"
 
 #include <inttypes.h>
@@ -49,8 +51,8 @@ static void settle_length(struct launch *l, struct cfg root)
         launch_note(
             l, l->line, DIAG_MISSING,
             "how long the job is, is not known: the samples of an epoch are not "
-            "(give --set /training/samples=N; it has %" PRId64 " epochs)",
-            epochs);
+            "(give --set /training/samples=N; it has %" PRId64 " epoch%s)",
+            epochs, units_plural(epochs));
     drop(l, root, "training", "epochs");
 }
 

@@ -1,6 +1,7 @@
 /* The Hugging Face Trainer's fsdp: "full_shard auto_wrap" and the like
  * (transformers.TrainingArguments.fsdp). */
 #include "base/names.h"
+#include "base/units.h"
 #include "config/pointer.h"
 #include "dialect/trainer/trainer.h"
 #include "hardware/instance.h"
@@ -110,12 +111,13 @@ void trainer_settle_hybrid(struct launch *l, struct cfg root)
     pointer_set(root.json, degree_at, json_integer((json_int_t)n), &err);
     if (l->shard_copies < 0)
         launch_note(l, open->line, DIAG_ASSUMED,
-                    "hybrid_shard is over the %" PRId64 " GPUs of an instance", n);
+                    "hybrid_shard is over the %" PRId64 " GPU%s of an instance", n,
+                    units_plural(n));
     else
-        launch_note(l, open->line, DIAG_ASSUMED,
-                    "%" PRId64 " copies of the model are sharded over %" PRId64
-                    " GPUs each",
-                    l->shard_copies, n);
+        launch_note(
+            l, open->line, DIAG_ASSUMED,
+            "%" PRId64 " cop%s of the model: each sharded over %" PRId64 " GPU%s",
+            l->shard_copies, l->shard_copies == 1 ? "y" : "ies", n, units_plural(n));
 }
 
 /* CPUOffload moves parameters, too; those that stay gathered are simulated on the

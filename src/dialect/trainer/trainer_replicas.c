@@ -2,6 +2,8 @@
  * data_parallel_shard_degree): the GPUs of the job are as many as the degrees take, and the
  * programs refuse others. */
 #include "config/pointer.h"
+
+#include "base/units.h"
 #include "dialect/trainer/trainer.h"
 
 #include <inttypes.h>
@@ -29,12 +31,13 @@ static void refuse_count(struct launch *l, struct cfg root, int64_t ranks, int64
                            ranks);
     diags_add(&l->loader->diags, launch_diag(l, DIAG_OUT_OF_RANGE, l->replicas.line, 0),
               "%s: the degrees (dp %" PRId64 ", tp %" PRId64 ", pp %" PRId64
-              ", cp %" PRId64 ") take %" PRId64 " GPUs, and %" PRId64
-              " instances of %" PRId64 " are %" PRId64
+              ", cp %" PRId64 ") take %" PRId64 " GPU%s, and %" PRId64
+              " instance%s of %" PRId64 " are %" PRId64
               " (%s, or change it in the file)",
               l->replicas.what, l->replicas.n, integer_at(root, WIDE "tensor", 1),
               integer_at(root, WIDE "pipeline", 1), integer_at(root, WIDE "context", 1),
-              ranks, count, gpus, count * gpus, mend);
+              ranks, units_plural(ranks), count, units_plural(count), gpus,
+              count * gpus, mend);
 }
 
 /* A count that is given: the ranks are as many of each instance's GPUs, or refused. */
@@ -52,8 +55,8 @@ static void keep_count(struct launch *l, struct cfg root, int64_t ranks, int64_t
     pointer_set(root.json, "/cluster/gpus_per_instance",
                 json_integer((json_int_t)(ranks / count)), &err);
     launch_note(l, l->replicas.line, DIAG_ASSUMED,
-                "the degrees take %" PRId64 " GPUs: %" PRId64 " of each instance",
-                ranks, ranks / count);
+                "the degrees take %" PRId64 " GPU%s: %" PRId64 " of each instance",
+                ranks, units_plural(ranks), ranks / count);
 }
 
 /* Replicas x tensor x pipeline x context ranks, over instances of so many GPUs. */
@@ -85,6 +88,7 @@ void trainer_settle_replicas(struct launch *l, struct cfg root)
     pointer_set(root.json, "/cluster/count",
                 json_integer((json_int_t)(n < gpus ? 1 : n / gpus)), &err);
     launch_note(l, of->line, DIAG_ASSUMED,
-                "the degrees take %" PRId64 " GPUs: %" PRId64 " instances", n,
-                n < gpus ? 1 : n / gpus);
+                "the degrees take %" PRId64 " GPU%s: %" PRId64 " instance%s", n,
+                units_plural(n), n < gpus ? 1 : n / gpus,
+                units_plural(n < gpus ? 1 : n / gpus));
 }

@@ -189,7 +189,7 @@ static void describe(struct sheet *x)
                       inst->inside->name);
     }
     strbuf_printf(&title, ": %" PRId64 " GPU%s", (int64_t)c->n_gpus,
-                  c->n_gpus == 1 ? "" : "s");
+                  units_plural(c->n_gpus));
     if (has_network(c))
         strbuf_printf(&source, "; %s", c->fabric->name);
     x->title = xstrdup(strbuf_get(&title));

@@ -2,6 +2,8 @@
  * trials. */
 #include "report/report.h"
 
+#include "base/units.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -66,9 +68,9 @@ static void print_checkpoints(FILE *out, const struct job_result *r)
             "  %" PRId64 " checkpoint%s of %s, one every %" PRId64 " steps, by %" PRId64
             " instance%s: %s "
             "each\n",
-            (int64_t)c->count, c->count == 1 ? "" : "s",
+            (int64_t)c->count, units_plural(c->count),
             units_bytes_text(size, c->size_B), (int64_t)c->every, (int64_t)c->writers,
-            c->writers == 1 ? "" : "s", units_time_text(each, c->blocking_s));
+            units_plural(c->writers), units_time_text(each, c->blocking_s));
 }
 
 static void print_trials(FILE *out, const struct trials_result *t)
@@ -93,8 +95,8 @@ static void print_job(FILE *out, const struct job_result *r)
         return;
     for (int i = 0; i < JOB_PHASES; i++)
         all_s += r->phases_s[i];
-    fprintf(out, "\nThe job: %" PRId64 " steps, %s h, %s h billed", (int64_t)r->steps,
-            units_number_text(UNITS_BUF, r->hours, 4),
+    fprintf(out, "\nThe job: %" PRId64 " step%s, %s h, %s h billed", (int64_t)r->steps,
+            units_plural(r->steps), units_number_text(UNITS_BUF, r->hours, 4),
             units_number_text(UNITS_BUF, r->billed_hours, 4));
     if (isfinite(r->usd))
         fprintf(out, ", %.2f USD", r->usd);

@@ -1,5 +1,7 @@
 /* Steps that were run, compared with those predicted, as text. */
 #include "report/compare.h"
+
+#include "base/units.h"
 #include "model/ops.h"
 #include "report/report.h"
 
@@ -78,7 +80,7 @@ static void print_head(FILE *out, const struct comparison *c)
     fprintf(out,
             "\n%s, %s, batch %" PRId64 " x %" PRId64 " tokens, %" PRId64 " GPU%s\n",
             s->model, names_of(op_precision_names, s->precision), s->batch, s->sequence,
-            s->n_gpus, s->n_gpus == 1 ? "" : "s");
+            s->n_gpus, units_plural(s->n_gpus));
     fprintf(out, "  run by %s", program_texts[s->program]);
     if (c->framework)
         fprintf(out, ", predicted with the framework profile %s", c->framework);

@@ -159,7 +159,7 @@ static void add_tower(struct strbuf *out, const struct model_tower *t)
                   " patches, %" PRId64 " tokens each\n",
                   t->model.family, t->model.layers, t->model.hidden,
                   t->model.attention.heads, t->model.mlp.width, t->crops,
-                  t->crops == 1 ? "" : "s", t->patches, t->tokens);
+                  units_plural(t->crops), t->patches, t->tokens);
     if (t->model.stages)
         add_stages(out, &t->model);
 }

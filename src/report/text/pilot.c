@@ -61,8 +61,8 @@ static void print_commands(FILE *out, const struct report_pilot *r,
                 "    smsim pilot %s --write .\n"
                 "      (writes %s.json: that plan on %" PRId64 " node%s)\n"
                 "    run %d steps of it, and keep the log of the trainer as %s.log\n",
-                r->command, m->name, m->nodes, m->nodes == 1 ? "" : "s",
-                PLAN_PILOT_STEPS, m->name);
+                r->command, m->name, m->nodes, units_plural(m->nodes), PLAN_PILOT_STEPS,
+                m->name);
     fprintf(out, "    smsim pilot %s --measured %s=%s.log\n", r->command, m->name,
             m->name);
 }

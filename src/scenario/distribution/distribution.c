@@ -1,6 +1,8 @@
 /* The "distribution" dictionary of SageMaker's estimators: how the job is launched, and
  * what that says about who reduces gradients. */
 #include "scenario/distribution/distribution.h"
+
+#include "base/units.h"
 #include "scenario/libraries.h"
 #include "scenario/sagemaker.h"
 
@@ -195,10 +197,10 @@ static int apply_processes(struct parse_context *r, struct cfg at, int64_t n)
         if (n > most || (given && n != most))
             return cfg_error(
                 at, DIAG_OUT_OF_RANGE,
-                "%" PRId64 " processes for the %" PRId64 " GPUs of %s%s (write "
+                "%" PRId64 " process%s for the %" PRId64 " GPU%s of %s%s (write "
                 "%s%" PRId64 ")",
-                n, most, g->instance->name, given ? " in gpus_per_instance" : "",
-                given ? "" : "at most ", most);
+                n, n == 1 ? "" : "es", most, units_plural(most), g->instance->name,
+                given ? " in gpus_per_instance" : "", given ? "" : "at most ", most);
     }
     for (int i = 0; i < c->n_groups; i++)
         if (c->groups[i].instance->n_hosts > 1 &&

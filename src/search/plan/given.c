@@ -1,6 +1,7 @@
 #include "search/plan/given.h"
 
 #include "base/strbuf.h"
+#include "base/units.h"
 #include "search/space/own.h"
 
 #include <inttypes.h>
@@ -110,7 +111,7 @@ static void say_layout(const struct space_layout *l, struct diags *diags)
         diags_add(diags, at,
                   "kept in plans of %" PRId64 " stages with %" PRId64
                   " chunk%s each; others have the library's own layout",
-                  l->pipeline, l->chunks, l->chunks == 1 ? "" : "s");
+                  l->pipeline, l->chunks, units_plural(l->chunks));
     else
         diags_add(diags, at,
                   "kept in plans whose stages it divides; others have the library's "
