@@ -300,13 +300,30 @@ static double tree_us(const struct nccl_version *v, const struct nccl_case *c, i
  * and down, for each of 16 channels and each GPU, 4 MiB (NCCL_BUFFSIZE) and the flags' 2
  * MiB. Later releases have chunks of 128 KiB and allocate when needed (2.23:
  * ncclNvlsBufferSetup); 2.21 is taken to be one of them (not read). */
+/* NCCL_NVLS_NCHANNELS, until 2.21. */
+enum { NVLS_CHANNELS = 16 };
+
 int64_t nccl_nvls_buffers_B(const struct nccl_version *v, int64_t sm_arch,
                             int64_t n_gpus)
 {
-    enum { CHANNELS = 16, WAYS = 2, BUFFER_B = 6 << 20, LATER = 22105 };
+    enum { WAYS = 2, BUFFER_B = 6 << 20, LATER = 22105 };
     if (v->nvls.base[SIMPLE] < 0 || v->number >= LATER || sm_arch < 90 || n_gpus <= 2)
         return 0;
-    return CHANNELS * WAYS * BUFFER_B * n_gpus;
+    return NVLS_CHANNELS * WAYS * BUFFER_B * n_gpus;
+}
+
+int64_t nccl_nvls_trees_B(int64_t n_nodes)
+{
+    enum {
+        SIMPLE_B = 4 << 20,
+        LL128_B = 120 * 640 * 8 * 8, /* words of a thread, threads, steps, bytes */
+        LL_B = 8 * 512 * 8 * 16,     /* lines of a thread, threads, steps, bytes */
+        SEND_B = SIMPLE_B + LL128_B, /* those of LL are the host's */
+        RECEIVE_B = SEND_B + LL_B,
+        MOST = 4,
+    };
+    int64_t of_two = n_nodes < MOST ? n_nodes : MOST; /* up and down, of two channels */
+    return n_nodes > 1 ? NVLS_CHANNELS / 2 * of_two * (SEND_B + RECEIVE_B) : 0;
 }
 
 double nccl_nvls_heads(double n_gpus)

@@ -32,6 +32,11 @@ bool nccl_fills_channels(const struct nccl_version *v, int32_t n_channels);
 int64_t nccl_nvls_buffers_B(const struct nccl_version *v, int64_t sm_arch,
                             int64_t n_gpus);
 
+/* What such a communicator has for trees of each GPU's peers on other nodes: in each of its
+ * channels a connection to and from the parent and the children (connectNvls and
+ * ncclGetDtree of 2.18.3; transport/net.cc). Of the node that has most of them. */
+int64_t nccl_nvls_trees_B(int64_t n_nodes);
+
 /* The latency that EFA's plugin states to it; 0: none. */
 double nccl_ofi_s(const struct nccl_version *v, bool gpudirect);
 

@@ -76,8 +76,10 @@ static int64_t switch_B(const struct scenario *s, const struct communicator_size
     const struct instance *instance = s->cluster.groups[0].instance;
     if (instance->inside->kind != FABRIC_NVSWITCH || s->software.no_nvls)
         return 0;
-    return nccl_nvls_buffers_B(nccl_version_get(s->software.nccl),
-                               instance->gpu->sm_arch, c->of_node);
+    int64_t bytes = nccl_nvls_buffers_B(nccl_version_get(s->software.nccl),
+                                        instance->gpu->sm_arch, c->of_node);
+    int64_t nodes = (c->ranks + c->of_node - 1) / c->of_node;
+    return bytes ? bytes + nccl_nvls_trees_B(nodes) : 0;
 }
 
 /* Of one communicator 342 MB for 2 GPUs and 392 MB for 4 to 8 (aiconfigurator's measured

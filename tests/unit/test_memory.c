@@ -463,6 +463,9 @@ static void test_nanotron_communicators(void)
         "\"optimizer\": \"adam\" }, \"parallelism\": { \"library\": \"nanotron\", "
         "\"placement\": \"PDT\", \"tensor\": 4, \"pipeline\": 4, "
         "\"schedule\": \"1f1b\" } }";
+    /* Of a replica and twice of all: in 8 channels three peers on other nodes, in 8 one, each
+     * with 8.69 MiB to send from and 9.19 to receive in. */
+    const int64_t over_nodes = 3, trees_B = (8 * 3 + 8 * 1) * (int64_t)18743296;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct cfg_loader loader;
         struct scenario s;
@@ -477,7 +480,8 @@ static void test_nanotron_communicators(void)
         CU_ASSERT_EQUAL(communicators_list(v, &s), n);
         CU_ASSERT_EQUAL(communicators_B(&s),
                         n * (int64_t)NCCL_COMMUNICATOR_B +
-                            cases[i].nodes_ranks * ((int64_t)192 << 20));
+                            cases[i].nodes_ranks * ((int64_t)192 << 20) +
+                            (cases[i].nodes_ranks ? over_nodes * trees_B : 0));
         cfg_loader_release(&loader);
     }
 }
