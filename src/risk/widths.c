@@ -13,7 +13,7 @@ const struct risk_widths risk_widths = {
     .own_spread = 0.929,
     .slow_share = 0.073,
     .slow = 0.416,
-    .memory_mean = 0.015,
+    .memory_mean = 0.005,
     .memory_shared = 0.006,
     .memory_own = 0.037,
 };
