@@ -27,13 +27,13 @@ static void print_ranges(FILE *out, const char *title, const struct ranges *r)
 
 static void print_law(FILE *out, const struct interval_law *w)
 {
-    fprintf(out,
-            "\n  Ends that all systems say (of the logarithm)\n"
-            "    measured %.3f to %.3f, other %.3f to %.3f\n"
-            "    slow end: experts %+.3f, other %+.3f; other, times software's share "
-            "%+.3f\n",
-            w->measured.fast, w->measured.slow, w->other.fast, w->other.slow,
-            w->measured.experts, w->other.experts, w->slow_software);
+    fprintf(
+        out,
+        "\n  Ends that all systems say (of the logarithm)\n"
+        "    measured %.3f to %.3f, other %.3f to %.3f\n"
+        "    slow end: experts %+.3f, other experts that none was fitted to %+.3f\n",
+        w->measured.fast, w->measured.slow, w->other.fast, w->other.slow,
+        w->measured.experts, w->other.experts);
 }
 
 void report_ranges_text(FILE *out, const struct ranges_report *r)

@@ -34,6 +34,7 @@ static struct interval_place place_of(const struct scenario *s)
         .precision = (int)t->precision,
         .checkpointing = (int)t->checkpointing,
         .experts = s->model.mlp.experts > 0,
+        .experts_fitted = t->framework && t->framework->experts.host > 0,
     };
     p.log2_of[INTERVAL_NODES] = log2((double)c->n_instances);
     p.log2_of[INTERVAL_TENSOR] = log2((double)s->parallel.tensor);

@@ -64,7 +64,8 @@ struct interval_place {
     int inside, outside;         /* enum fabric_kind; outside -1: one node */
     int sharding, precision, checkpointing;
     double log2_of[INTERVAL_AXES];
-    bool inferred, experts; /* not compared, as the next */
+    /* not compared, as the next: of a stack with a host time of experts that was fitted */
+    bool inferred, experts, experts_fitted;
     double software; /* the share of a step that the host and kernels which move memory
                         take */
 };

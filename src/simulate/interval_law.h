@@ -2,17 +2,16 @@
  *
  * Errors differ by whether rows like the job were measured: then constants of its GPU,
  * stack and network were fitted to such rows. On a system of which nothing was measured they
- * are wider, most of all to the slow side, and the more so the more of the step is
- * software: the host, and kernels that move memory, of which each stack has its own. Steps
- * of experts are slower than predicted more often. Of the logarithm of measured over
- * predicted time four in five lie from `fast` to
+ * are wider, most of all to the slow side. Steps of experts are slower than predicted more
+ * often, most of all of stacks whose experts no constant was fitted to. Of the logarithm of
+ * measured over predicted time four in five lie from `fast` to
  *
- *     slow + experts [experts] + slow_software min(software, 1/2) [not measured]
+ *     slow + experts [experts; of what is not measured: of a stack that none was fitted to]
  *
  * The constants are quantiles that `smsim validate` fits and prints
- * (validation/ranges.h). Nodes, degrees, tokens, parameters, the network's share and the
- * distance to what was measured add nothing that holds for a source left out
- * (docs/validation/ranges.md). */
+ * (validation/ranges.h). Nodes, degrees, tokens, parameters, the shares of network and
+ * software and the distance to what was measured add nothing that holds for a source left
+ * out (docs/validation/ranges.md). */
 #ifndef SIMULATE_INTERVAL_LAW_H
 #define SIMULATE_INTERVAL_LAW_H
 
@@ -25,14 +24,10 @@ struct interval_law {
         double fast, slow;
         double experts; /* what the slow end of such is more */
     } measured, other;  /* the grade is measured, or not */
-    double slow_software;
 };
 
 /* By the rows of all tables. */
 extern const struct interval_law interval_law;
-
-/* Of software's share, what counts. */
-double interval_law_software(const struct interval_place *at);
 
 /* From which to which logarithm. */
 void interval_law_range(const struct interval_law *law, const struct interval_place *at,

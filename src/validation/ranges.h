@@ -14,11 +14,9 @@
  * no prediction was fitted to, in this order:
  *     measured       10th and 90th percentile of rows that are graded so, without experts;
  *                    what the 90th percentile of those with experts is more
- *     other          10th percentile of all other rows without experts; the line slow +
- *                    slow_software v over software's share v that is their 90th
- *                    percentile: the least sum of 0.9 times what lies above and 0.1 times
- *                    what lies below (Koenker, Bassett 1978); what the 90th percentile of
- *                    those with experts is more, and no less than of measured ones
+ *     other          8th and 92nd percentile of all other rows but those with experts of a
+ *                    stack that no host time of experts was fitted for; what the 92nd
+ *                    percentile of these is more, and no less than of measured ones
  * A table's row that is left out keeps its grade: that constants were fitted to rows like it
  * is a property of the simulator. How far errors lie is not taken from it. "As new" is the
  * range of a row graded without its own table. */

@@ -121,7 +121,7 @@ static void check_range(const struct interval *t, double fast, double slow)
 }
 
 /* What was measured nearby is narrow, but no narrower than rows there came out. All else is
- * as wide at any distance, and wider by experts and by software, up to half of a step. */
+ * as wide at any distance, and wider by experts of a stack that none was fitted to. */
 static void test_ranges(void)
 {
     const struct interval_law *law = &interval_law;
@@ -136,21 +136,21 @@ static void test_ranges(void)
     CU_ASSERT_DOUBLE_EQUAL(range_s[0], 2 * exp(law->measured.fast), 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(range_s[1], 2 * exp(law->measured.slow), 1e-12);
     p.experts = true;
-    p.software = 0.4; /* what was measured has its own */
+    p.experts_fitted = true; /* what was measured has its own */
     t = interval_assess(&table, &p, NULL);
     check_range(&t, law->measured.fast, law->measured.slow + law->measured.experts);
     p.inferred = true;
     t = interval_assess(&table, &p, NULL);
     CU_ASSERT_EQUAL(t.grade, INTERVAL_INFERRED);
-    check_range(&t, law->other.fast,
-                law->other.slow + law->other.experts + 0.4 * law->slow_software);
+    check_range(&t, law->other.fast, law->other.slow);
+    p.experts_fitted = false;
+    t = interval_assess(&table, &p, NULL);
+    check_range(&t, law->other.fast, law->other.slow + law->other.experts);
     for (int octaves = 1; octaves < 40; octaves++) { /* errors do not grow with it */
         p = base;
         p.log2_of[INTERVAL_NODES] += octaves;
-        p.software = octaves < 20 ? 0 : 0.9;
         t = interval_assess(&table, &p, NULL);
-        check_range(&t, law->other.fast,
-                    law->other.slow + (octaves < 20 ? 0 : 0.5) * law->slow_software);
+        check_range(&t, law->other.fast, law->other.slow);
     }
     cell.low = -0.2;
     cell.high = 0.3;
@@ -399,21 +399,21 @@ static void test_range_scores(void)
     cfg_loader_release(&loader);
 }
 
-/* Rows whose logarithms are 0 to 0.4, and more by software's share. */
+/* Rows whose logarithms are 0 to 0.4, and more. */
 static void add_like_none(struct applicability_rows *rows, const char *system,
-                          double slope)
+                          double more)
 {
-    for (int i = 0; i < 66; i++) {
+    for (int i = 0; i < 101; i++) {
         struct applicability_row r = { base, "s", system, "", 0 };
         r.at.framework = "of nobody";
-        r.at.software = i % 6 * 0.1;
-        r.error = expm1(-(i / 6 * 0.04 + slope * r.at.software));
+        r.at.experts = r.at.experts_fitted = i % 2; /* no kind of its own */
+        r.error = expm1(-(i * 0.004 + more));
         VEC_PUSH(&rows->list, r);
     }
 }
 
-/* The law is found again: of a measured place, of experts, of software's share. A system
- * left out has no part in it; a table's rows keep their grade. */
+/* The law is found again: of a measured place, of experts that something was fitted to or
+ * nothing. A system left out has no part in it; a table's rows keep their grade. */
 static void test_range_law(void)
 {
     struct interval_cell cell = { base, "table", "row", 9, 0, 0, 0, 0 };
@@ -436,7 +436,7 @@ static void test_range_law(void)
         r.error = expm1(-(0.4 + i * 0.04));
         VEC_PUSH(&unfitted.list, r);
     }
-    add_like_none(&unfitted, "x", 0.25);
+    add_like_none(&unfitted, "x", 0.1);
     add_like_none(&unfitted, "y", 0);
     struct ranges_rows rows = ranges_rows_make(&tables, &unfitted, &cells);
     CU_ASSERT_TRUE(rows.v[0].measured && !rows.v[0].measured_by_others);
@@ -445,11 +445,10 @@ static void test_range_law(void)
     CU_ASSERT_DOUBLE_EQUAL(law.measured.fast, -0.08, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(law.measured.slow, 0.08, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(law.measured.experts, 0.3, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(law.other.experts, 0.4, 0.011);
-    CU_ASSERT_DOUBLE_EQUAL(law.slow_software, 0.25, 0.011);
-    CU_ASSERT_DOUBLE_EQUAL(law.other.slow, 0.36, 0.011);
+    CU_ASSERT_DOUBLE_EQUAL(law.other.slow, 0.1 + 0.92 * 0.4, 0.005);
+    CU_ASSERT_DOUBLE_EQUAL(law.other.slow + law.other.experts, 0.8, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(law.other.fast, -0.08, 1e-9); /* no narrower than measured */
-    CU_ASSERT_DOUBLE_EQUAL(ranges_fit(&rows, "x").slow_software, 0, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(ranges_fit(&rows, "x").other.slow, 0.92 * 0.4, 0.005);
     CU_ASSERT_DOUBLE_EQUAL(ranges_fit(&rows, "table").measured.slow,
                            interval_law.measured.slow,
                            1e-12); /* of none, those in use */
