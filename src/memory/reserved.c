@@ -168,16 +168,16 @@ static uint64_t layout_of(const struct replay *r)
  * segments that this one has made, which lie free as a whole. Where no earlier take
  * prefers one of them (note_segment; of equal blocks the lower address is taken, and
  * theirs are the highest), it takes what this one has taken up to the first, then finds
- * that in place of making it, and so on to the end. */
-static bool play_step(struct replay *r)
+ * that in place of making it, and so on to the end. False where nobody asks. */
+static bool play_step(struct replay *r, bool asks)
 {
-    uint64_t before = layout_of(r);
-    bool settled = r->n_to_come == 0 && r->to_keep_B == 0;
+    uint64_t before = asks ? layout_of(r) : 0;
+    bool settled = asks && r->n_to_come == 0 && r->to_keep_B == 0;
     for (struct shelf *s = r->shelves; s; s = s->hh.next) {
         s->kept = s->blocks.n;
         s->ask.most_B = 0;
     }
-    r->would_differ = false;
+    r->would_differ = !asks;
     for (int64_t i = 0; i < r->step.n; i++)
         play(r, &r->step.v[i]);
     clear(r);
@@ -189,7 +189,7 @@ static struct reserved replay_peak(const struct ledger *l, struct reserved_how h
                                    int64_t capacity_B, bool *was_full)
 {
     struct allocator allocator;
-    struct replay r = { 0 };
+    struct replay r = { .would_differ = true }; /* nobody asks before a step */
     allocator_init(&allocator, capacity_B, how.expandable);
     allocator.wait = how.late == RESERVED_LATE ? NULL : await_gpu;
     allocator.made = note_segment;
@@ -201,7 +201,7 @@ static struct reserved replay_peak(const struct ledger *l, struct reserved_how h
     for (int i = 0; i < STEPS && !settled && allocator.peak_B > before_B; i++) {
         before_B = i > 0 ? allocator.peak_B : -1;
         r.to_keep_B = how.grows && !how.flat && i == 0 ? gradients_B(l) : 0;
-        settled = play_step(&r) && (i > 0 || !how.grows);
+        settled = play_step(&r, i + 1 < STEPS && (i > 0 || !how.grows));
         if (i == 0)
             play_state(&r, true);
     }
