@@ -122,17 +122,51 @@ static bool is_where_it_was(const struct rank *r, int64_t at_ps, int64_t period_
     return true;
 }
 
-static bool is_where_all_were(const struct run *run, int64_t at_ps, int64_t period_ps)
+/* A moment, and what is asked of ranks at it. */
+struct moment {
+    int64_t at_ps, period_ps, since_ps;
+};
+
+/* The least of what ranks say. Ranks are many where there are several islands; for few a
+ * team of threads is more work. */
+static int64_t least_of(const struct run *run, const struct moment *m,
+                        int64_t (*of)(const struct rank *, const struct moment *))
 {
-    int64_t since_ps = at_ps;
-    for (int64_t i = 0; i < run->n_ranks; i++) {
-        int64_t own_ps = matters_since_ps(&run->ranks[i], at_ps);
-        since_ps = own_ps < since_ps ? own_ps : since_ps;
+    int64_t least = INT64_MAX;
+    if (run->n_islands == 1) {
+        for (int64_t i = 0; i < run->n_ranks; i++) {
+            int64_t own = of(&run->ranks[i], m);
+            least = own < least ? own : least;
+        }
+        return least;
     }
-    for (int64_t i = 0; i < run->n_ranks; i++)
-        if (!is_where_it_was(&run->ranks[i], at_ps, period_ps, since_ps))
-            return false;
-    return true;
+#pragma omp parallel for reduction(min : least)
+    for (int64_t i = 0; i < run->n_ranks; i++) {
+        int64_t own = of(&run->ranks[i], m);
+        least = own < least ? own : least;
+    }
+    return least;
+}
+
+static int64_t since_of(const struct rank *r, const struct moment *m)
+{
+    return matters_since_ps(r, m->at_ps);
+}
+
+static int64_t where_it_was(const struct rank *r, const struct moment *m)
+{
+    return is_where_it_was(r, m->at_ps, m->period_ps, m->since_ps);
+}
+
+static int64_t recurs(const struct rank *r, const struct moment *m)
+{
+    return run_recurs(r, &r->program->repeat, m->period_ps, m->since_ps);
+}
+
+static bool is_where_all_were(const struct run *run, struct moment m)
+{
+    m.since_ps = least_of(run, &m, since_of);
+    return least_of(run, &m, where_it_was) > 0;
 }
 
 bool run_is_steady(const struct run *run)
@@ -152,19 +186,6 @@ bool run_is_steady(const struct run *run)
             until_ps = ranks[i].done_ps[rep->to];
     }
     const int64_t each_ps = ranks[0].done_ps[first->to] - ranks[0].done_ps[first->from];
-    if (is_simple(run))
-        return is_where_all_were(run, until_ps, each_ps);
-    const int64_t since_ps = until_ps - each_ps;
-    bool steady = true;
-    if (run->n_islands == 1) { /* few ranks: less work than a team of threads */
-        for (int64_t i = 0; i < run->n_ranks && steady; i++)
-            steady =
-                run_recurs(&ranks[i], &ranks[i].program->repeat, each_ps, since_ps);
-        return steady;
-    }
-#pragma omp parallel for reduction(&& : steady)
-    for (int64_t i = 0; i < run->n_ranks; i++)
-        steady = steady &&
-                 run_recurs(&ranks[i], &ranks[i].program->repeat, each_ps, since_ps);
-    return steady;
+    struct moment m = { until_ps, each_ps, until_ps - each_ps };
+    return is_simple(run) ? is_where_all_were(run, m) : least_of(run, &m, recurs) > 0;
 }
