@@ -16,7 +16,7 @@ struct arena_block {
     max_align_t bytes[];
 };
 
-enum { FIRST_BLOCK_B = 4096, LARGEST_BLOCK_B = 1 << 20 };
+enum { FIRST_BLOCK_B = 4096, LARGEST_BLOCK_B = 1 << 18 };
 
 void arena_init(struct arena *a)
 {

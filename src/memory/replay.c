@@ -171,11 +171,20 @@ void replay_compile(struct replay *r, struct allocator *a, const struct ledger *
     }
     for (struct pass_acts *p = passes; p; p = p->next)
         VEC_RELEASE(&p->keys);
-    int64_t n_acts = l->n_before;
-    for (int64_t i = 0; i < r->step.n; i++)
-        n_acts += r->step.v[i].n;
-    r->workspace = ARENA_RAW(&r->arena, n_acts, struct piece);
-    r->in_use = (struct queue) { r->workspace, r->workspace };
+}
+
+void replay_room(struct replay *r, int64_t n_more)
+{
+    int64_t n = r->in_use.end - r->in_use.oldest;
+    struct piece *to = r->workspace;
+    if (r->n_workspace < n + n_more) {
+        r->n_workspace = 2 * (n + n_more);
+        to = ARENA_RAW(&r->arena, r->n_workspace, struct piece);
+    }
+    if (n > 0)
+        memmove(to, r->in_use.oldest, (size_t)n * sizeof(*to));
+    r->workspace = to;
+    r->in_use = (struct queue) { to, to + n };
 }
 
 void replay_release(struct replay *r)

@@ -68,7 +68,8 @@ struct replay {
     struct known_shelf recent[1 << RECENT_LOG2]; /* found last, by a hash of the key */
     struct shelf **states;   /* [n_before] shelves of the events before the step */
     VEC(struct acts) step;   /* in order */
-    struct piece *workspace; /* [acts of a step] */
+    struct piece *workspace; /* [n_workspace] */
+    int64_t n_workspace;     /* room for a pass and for what it meets (replay_room) */
     struct queue in_use;     /* of it */
     bool would_differ; /* a segment of the step would have served a take before it */
 };
@@ -78,5 +79,9 @@ struct replay {
 void replay_compile(struct replay *r, struct allocator *a, const struct ledger *l,
                     struct reserved_how how);
 void replay_release(struct replay *r);
+
+/* Brings the workspace in use to the begin of its room, so that it can go on by that many
+ * pieces. The room stays in a core's cache. */
+void replay_room(struct replay *r, int64_t n_more);
 
 #endif

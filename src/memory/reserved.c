@@ -25,7 +25,6 @@ ALLOCATOR_INLINE void release_workspace(struct allocator *a, struct queue *q,
 static void clear_workspace(struct replay *r)
 {
     release_workspace(r->allocator, &r->in_use, INT64_MAX);
-    r->in_use = (struct queue) { r->workspace, r->workspace };
 }
 
 /* Whether a gradient that the first step makes stays. */
@@ -83,6 +82,7 @@ static void play(struct replay *r, const struct acts *acts)
 {
     struct shelf *const *shelves = acts->shelves;
     struct allocator *a = r->allocator;
+    replay_room(r, acts->n);
     struct queue q = r->in_use; /* no other act changes it */
     for (const int32_t *act = acts->v, *end = act + acts->n; act < end; act++)
         if (*act > 0)
