@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JSON_DEPTH_MAX = 20, JSON_MAX_B = 1 << 18, WANTED_MAX = 400 };
+enum { JSON_DEPTH_MAX = 20, JSON_MAX_B = 1 << 18 };
 
 bool launch_is_notebook(const char *file)
 {
@@ -236,15 +236,13 @@ int32_t launch_join_cells(struct launch *l, const struct python *p,
 
 const char *const *launch_wanted_of_cells(struct arena *arena, const char *const *calls)
 {
-    static const char *const own[] = { "open", "write", "dump", "safe_dump" };
-    const char **all = ARENA_ARRAY(arena, WANTED_MAX + 5, const char *);
-    int n = 0;
-    for (; calls[n] && n < WANTED_MAX; n++)
-        all[n] = calls[n];
-    if (calls[n])
-        return calls;
-    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-        all[n++] = own[i];
-    all[n] = NULL;
+    static const char *const own[] = { "open", "write", "dump", "safe_dump", NULL };
+    size_t n = 0;
+    while (calls[n])
+        n++;
+    const char **all =
+        ARENA_ARRAY(arena, n + sizeof(own) / sizeof(own[0]), const char *);
+    memcpy(all, calls, n * sizeof(*all));
+    memcpy(all + n, own, sizeof(own));
     return all;
 }
