@@ -66,7 +66,8 @@ static void shell_line(struct writer *w, struct strbuf *out, const char *line, s
     const char *s = line + blanks;
     size_t m = blanks < n ? n - blanks : 0;
     bool starts = false;
-    if (w->goes_on) {
+    if (w->goes_on) { /* IPython joins lines with a blank (core/inputtransformer2.py) */
+        strbuf_addch(out, ' ');
         add_interpolated(out, s, m);
     } else if (m > 1 && *s == '!') {
         for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
