@@ -161,15 +161,18 @@ static const char *half_of(const struct value_item *it)
     return names_listed(bf16, name) ? "bf16" : names_listed(fp16, name) ? "fp16" : NULL;
 }
 
-/* What bitsandbytes computes in, where the Trainer has no word for it. */
+/* What bitsandbytes computes in, where the Trainer has no word for it or is not to
+ * convert: bf16=False (bitsandbytes/nn/modules.py, 0.48, Linear4bit). */
 static void settle_compute(struct launch_context *t)
 {
+    static const char at[] = "/training/precision";
     const struct value_item *it = launch_hyper(t, "bnb_4bit_compute_dtype");
-    const char *type = half_of(it);
-    if (!type || launch_has(t, "/training/precision") ||
-        launch_is_unresolved(t, "/training/precision"))
+    const char *type = half_of(it), *now = json_string_value(pointer_get(t->tree, at));
+    bool whole = now && (strcmp(now, "fp32") == 0 || strcmp(now, "tf32") == 0);
+    if (!type || (launch_has(t, at) && !whole) || launch_is_unresolved(t, at))
         return;
-    launch_set(t, "/training/precision", json_sprintf("amp_%s", type), it);
+    launch_forget(t, at);
+    launch_set(t, at, json_sprintf("amp_%s", type), it);
     launch_hear(t, it);
 }
 

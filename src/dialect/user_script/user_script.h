@@ -34,6 +34,7 @@
  *     user_script_plain    a loop of PyTorch alone, whose model is the text's own
  *     user_script_frozen   parameters that the text switches off
  *     user_script_lengths  how long sequences are, where no argument says it
+ *     user_script_joined   texts that are joined or cut after they are tokenised
  *     user_script_usual    numbers by their usual names
  *     user_script_starters calls that start processes on GPUs and nodes; nn.DataParallel
  *     user_script_remote   functions that SageMaker's SDK runs; models that are copied
@@ -387,6 +388,13 @@ bool user_script_is_reference(const char *name); /* or NULL */
 /* What has a usual name: a name of the text, an argument of its command, a name of its
  * functions, a field of its classes, where they agree; 1 and more. NULL: nothing. */
 const struct value *user_script_usual(const struct python *p, const char *name);
+/* user_script_joined.c: how many tokens the text leaves out at the end of what a tokenizer's
+ * call gave; the call whose texts it joins to those, NULL. */
+int64_t user_script_left_out(struct arena *arena, const struct python *p,
+                             const struct python_call *c);
+const struct python_call *user_script_joined(struct arena *arena,
+                                             const struct python *p,
+                                             const struct python_call *c);
 /* How long the samples are of a data set that makes them of torch.randint(0, n, (length,));
  * NULL: there is none. */
 const struct value *user_script_random_length(const struct python *p);

@@ -8,7 +8,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -203,23 +202,6 @@ static const struct python_call *longest(const struct tokenised *k, bool target)
     return best || left ? best : longest_of(k, target, true);
 }
 
-/* How many tokens the text leaves out at the end of what a call gave: 1 of
- * result["input_ids"][:-1], which alpaca-lora's prompts are cut by. */
-static int64_t left_out(const struct launch_context *t, const struct tokenised *k,
-                        const struct python_call *c)
-{
-    static const char *const forms[] = { "[\"input_ids\"][:-", "['input_ids'][:-",
-                                         ".input_ids[:-" };
-    const char *name = c->target ? python_last_part(c->target) : "";
-    for (size_t i = 0; *name && k->python->text && i < 3; i++) {
-        const char *cut = arena_printf(t->arena, "%s%s", name, forms[i]),
-                   *at = strstr(k->python->text, cut);
-        if (at)
-            return strtol(at + strlen(cut), NULL, 10);
-    }
-    return 0;
-}
-
 static void take_tokenised(struct launch_context *t, const struct tokenised *k,
                            bool target, const char *pointer)
 {
@@ -230,9 +212,18 @@ static void take_tokenised(struct launch_context *t, const struct tokenised *k,
         return;
     struct value v = { .line = k->at ? k->at : it->line };
     const struct value_item from = { it->key, v.line, &v };
-    int64_t less = left_out(t, k, c);
+    int64_t less = user_script_left_out(t->arena, k->python, c), more;
+    const struct python_call *with =
+        target ? NULL : user_script_joined(t->arena, k->python, c);
+    bool joined = with && is_length(value_member(with->arguments, "max_length"), &more);
+    n += joined ? more : 0;
     n -= less > 0 && less < n ? less : 0;
     set(t, pointer, n, &from);
+    if (joined)
+        launch_note(t->l, v.line, DIAG_ASSUMED,
+                    "what lines %" PRId64 " and %" PRId64
+                    " tokenise is joined: their lengths are added",
+                    c->line, with->line);
     if (!pads(c))
         launch_note(t->l, v.line, DIAG_ASSUMED,
                     "max_length: texts are cut at %" PRId64

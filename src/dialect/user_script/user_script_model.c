@@ -94,7 +94,9 @@ static void put_member(struct launch_context *t, json_t *config, const char *key
     const char *pointer = launch_pointer(t, "/model", key);
     if (is_idle(key))
         return;
-    if (v->kind == VALUE_UNKNOWN && strstr(key, "drop")) {
+    /* which no size or kernel depends on */
+    bool same = strstr(key, "drop") || strcmp(key, "rope_scaling") == 0;
+    if (v->kind == VALUE_UNKNOWN && same) {
         launch_note(t->l, line, DIAG_ASSUMED, "%.60s: %.100s; the model's own is taken",
                     key, v->why ? v->why : "it is not known");
         return;

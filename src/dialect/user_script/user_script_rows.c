@@ -343,18 +343,28 @@ enum user_script_part user_script_part_of(const struct python_call *c)
     return SCRIPT_PARTS;
 }
 
-const struct python_call *user_script_own_trainer(const struct user_script *g)
+/* Whether a class is imported of another package than those that have such trainers. */
+static bool is_of_others(const struct python_call *c)
 {
     static const char *const libraries[] = {
         "transformers",          "trl",      "unsloth", "optimum", "peft",
         "sentence_transformers", "adapters", "setfit",  NULL,
     };
-    const struct python_call *c = g->parts[SCRIPT_TRAINER];
-    size_t n = c ? strcspn(c->function, ".") : 0;
-    bool own = c && c->function[n] && !g->parts[SCRIPT_ARGUMENTS] &&
+    size_t n = strcspn(c->function, ".");
+    bool other = c->function[n] != '\0';
+    for (const char *const *l = libraries; other && *l; l++)
+        other = strlen(*l) != n || strncmp(*l, c->function, n) != 0;
+    return other;
+}
+
+const struct python_call *user_script_own_trainer(const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_TRAINER],
+                             *args = g->parts[SCRIPT_ARGUMENTS];
+    if (!c && args && names_ends(args->function, "Config")) /* of such a trainer */
+        c = args;
+    bool own = c && is_of_others(c) && (!args || is_of_others(args)) &&
                !value_get(g->words, "per_device_train_batch_size");
-    for (const char *const *l = libraries; own && *l; l++)
-        own = strlen(*l) != n || strncmp(*l, c->function, n) != 0;
     return own ? c : NULL;
 }
 
