@@ -148,6 +148,15 @@ static const struct python_call *optimizer_after(const struct python *p,
     return NULL;
 }
 
+/* model.fit() of Keras: models after it are loaded to look at what was saved. */
+static const struct python_call *fit_of(const struct python *p)
+{
+    for (int64_t i = 0; i < p->calls.n; i++)
+        if (strcmp(p->calls.v[i].function, "model.fit") == 0 && !p->calls.v[i].quoted)
+            return &p->calls.v[i];
+    return NULL;
+}
+
 /* The call of a part that an argument is of, else the last before the trainer. */
 static void choose(struct user_script *g, enum user_script_part part,
                    const struct value *v)
@@ -156,6 +165,8 @@ static void choose(struct user_script *g, enum user_script_part part,
     const struct python_call *from = g->parts[SCRIPT_TRAINER];
     if (!from && part == SCRIPT_MODEL)
         from = optimizer_after(g->python, part);
+    if (!from && part == SCRIPT_MODEL)
+        from = fit_of(g->python);
     if (!g->parts[part])
         g->parts[part] = c && user_script_part_of(c) == part
                              ? c

@@ -43,7 +43,8 @@ static bool adds(struct arena *arena, const char *text, const char *a, const cha
     return false;
 }
 
-const struct python_call *user_script_joined(struct arena *arena, const struct python *p,
+const struct python_call *user_script_joined(struct arena *arena,
+                                             const struct python *p,
                                              const struct python_call *c)
 {
     const char *name = c->target ? python_last_part(c->target) : "";

@@ -100,6 +100,14 @@ static void put_policy(struct launch_context *t, struct user_script *g)
     }
 }
 
+/* Whether the strategy is that of TFTrainingArguments, which mirrors over the GPUs that are
+ * there and has batches of one of them (transformers/training_args_tf.py, 4.57). */
+static bool has_arguments(const struct python *p)
+{
+    return p->text &&
+           (strstr(p->text, "TFTrainingArguments") || strstr(p->text, "args.strategy"));
+}
+
 /* One process of a strategy drives the GPUs of its instance; without one it has the first
  * alone. How many drive a batch: 0, that is asked. */
 static int64_t take_strategy(struct launch_context *t, const struct user_script *g)
@@ -112,6 +120,7 @@ static int64_t take_strategy(struct launch_context *t, const struct user_script 
     struct value v = { .kind = VALUE_INT, .line = line };
     struct value_item from = { "no strategy of TensorFlow's", line, &v };
     const char *const *s = strategies;
+    bool of_arguments = has_arguments(g->python);
     while (*s && !call_of(g->python, *s))
         s++;
     bool mirrored = s == strategies && t->l->gpus > 0;
@@ -128,10 +137,12 @@ static int64_t take_strategy(struct launch_context *t, const struct user_script 
         call_of(g->python, "DistributedGradientTape") ||
         call_of(g->python, "DistributedOptimizer"))
         return 1;
-    from.key = *s ? *s : from.key;
-    int64_t gpus = mirrored ? t->l->gpus : 1;
+    if (of_arguments && !t->l->gpus)
+        return 1; /* all that there are */
+    from.key = of_arguments ? "the strategy of its arguments" : *s ? *s : from.key;
+    int64_t gpus = mirrored || of_arguments ? t->l->gpus : 1;
     launch_set(t, gpus_at, json_integer((json_int_t)gpus), &from);
-    return gpus;
+    return of_arguments ? 1 : gpus;
 }
 
 void user_script_take_keras(struct launch_context *t, struct user_script *g)
