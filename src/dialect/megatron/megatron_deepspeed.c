@@ -84,6 +84,24 @@ static const struct value *config_of_stage(struct arena *arena,
     return config;
 }
 
+/* Experts are whole on each rank of a tensor group unless it is asked for (deepspeed/moe/
+ * layer.py, enable_expert_tensor_parallelism). */
+static void note_slices(struct launch_context *t, const struct launch_command *c)
+{
+    const struct value_item *on =
+                                launch_option(c, "--enable-expert-tensor-parallelism"),
+                            *experts = launch_option(c, "--num-experts");
+    if (!launch_has(t, "/model/num_experts") || !launch_has(t, "/parallelism/tensor"))
+        return;
+    launch_hear(t, on);
+    if (!on && experts)
+        launch_note(t->l, experts->line, DIAG_NOT_SIMULATED,
+                    "%s: whole on each rank of a tensor group, without "
+                    "--enable-expert-tensor-parallelism: they are simulated as divided "
+                    "by it",
+                    experts->key);
+}
+
 void megatron_take_deepspeed(struct launch_context *t, const struct launch_command *c)
 {
     const struct value_item *named = launch_option(c, "--deepspeed-config"),
@@ -119,6 +137,7 @@ void megatron_take_deepspeed(struct launch_context *t, const struct launch_comma
     }
     if (!launch_has(t, "/parallelism/library"))
         launch_set(t, "/parallelism/library", json_string("deepspeed"), &from);
+    note_slices(t, c);
 }
 
 void megatron_take_interval(struct launch_context *t, const struct launch_command *c)

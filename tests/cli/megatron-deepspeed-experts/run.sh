@@ -1,0 +1,1 @@
+deepspeed --num_nodes 4 --num_gpus 8 pretrain_gpt.py --num-layers 12 --hidden-size 1024 --num-attention-heads 16 --seq-length 1024 --max-position-embeddings 1024 --micro-batch-size 2 --global-batch-size 64 --fp16 --vocab-size 50304 --tensor-model-parallel-size 4 --num-experts 16 --moe-expert-parallel-size 8 --topk 1 --deepspeed --zero-stage 1 $1
