@@ -66,14 +66,22 @@ static void take_bucket(struct launch_context *t, const struct dialect_option *r
 static void take_liger(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it)
 {
+    const struct value_item *some = launch_hyper(t, "liger_kernel_config"),
+                            *fused = some ? value_get(some->value,
+                                                      "fused_linear_cross_entropy")
+                                          : NULL;
+    bool kernels = fused && launch_is_off(fused->value);
     if (it->value->kind == VALUE_UNKNOWN) {
         launch_unresolved_item(t, row->pointer, it, "boolean");
     } else if (launch_true(it->value)) {
-        launch_set(t, row->pointer, json_string("liger"), it);
+        launch_hear(t, some);
+        if (!kernels)
+            launch_set(t, row->pointer, json_string("liger"), it);
         launch_note(t->l, it->value->line, DIAG_LEFT_OUT,
-                    "%s: Liger's loss in chunks is simulated, its kernels of norms, "
-                    "rotary embeddings and activations are not",
-                    it->key);
+                    "%s: Liger's %skernels of norms, "
+                    "rotary embeddings and activations are not%s",
+                    it->key, kernels ? "" : "loss in chunks is simulated, its ",
+                    kernels ? " simulated" : "");
     }
 }
 
@@ -288,6 +296,7 @@ const struct dialect_option trainer_rows[] = {
     ROW("use_liger_kernel", "/training/loss_chunks", .take = take_liger),
     ROW("use_liger", "/training/loss_chunks", .take = take_liger),
     ROW("enable_liger_kernel", "/training/loss_chunks", .take = take_liger),
+    ROW("liger_kernel_config", "/training/loss_chunks", .class = DIALECT_IDLE),
     ROW("gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full", .written = true),
     ROW("activation_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
     ROW("use_gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
