@@ -1,6 +1,7 @@
 /* The dialects: a row each. */
 #include "dialect/accelerate/accelerate.h"
 #include "dialect/awsfsdp/awsfsdp.h"
+#include "dialect/autotrain/autotrain.h"
 #include "dialect/axolotl/axolotl.h"
 #include "dialect/colossalai/colossalai.h"
 #include "dialect/deepspeed/deepspeed.h"
@@ -96,6 +97,10 @@ const struct dialect dialects[] = {
       .sources = DIALECT_CALLS,
       .programs = (const char *const[]) { "xtuner", NULL }, .starts = true,
       .recognises = xtuner_recognises, .read = xtuner_read, .tables = xtuner_tables },
+    { .name = "autotrain",
+      .summary = "AutoTrain's configuration of language models",
+      .sources = DIALECT_DOCUMENT,
+      .recognises = autotrain_recognises, .read = autotrain_read, .tables = autotrain_tables },
     { .name = "oumi",
       .summary = "Oumi's configuration, and `oumi train`",
       .sources = DIALECT_DOCUMENT,

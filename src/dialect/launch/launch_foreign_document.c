@@ -21,7 +21,6 @@ static const struct { const char *keys[KEYS_MAX]; const char *what; } foreign[] 
     { { "orchestrator", "trainer" }, "prime-rl's configuration " GENERATED },
     { { "model.name", "data.micro_batch_size", "optim.lr" }, "prime-rl's configuration is not read (give torchtitan's of the same training)" },
     { { "llm_backbone", "problem_type" }, "H2O LLM Studio's configuration is not read (give a scenario, or the Trainer's arguments of the same training)" },
-    { { "base_model", "params", "task", "data" }, "AutoTrain's configuration is not read (give the Trainer's or TRL's arguments of the same training)" },
     { { "per_device_batch_size", "ici_fsdp_parallelism" }, "MaxText's configuration trains in JAX, which is not simulated" },
     { { "base_emb_dim", "base_num_decoder_layers" }, "MaxText's configuration trains in JAX, which is not simulated" },
     { { "merge_method", "models" }, "mergekit's configuration merges models, and trains none" },
