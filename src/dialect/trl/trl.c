@@ -9,11 +9,39 @@
 #include <string.h>
 #include <strings.h>
 
+/* The one method that a part of the file's path names: "recipes/orpo/config_full.yaml";
+ * NULL: none does, or several do. */
+static const char *method_of_path(const char *file)
+{
+    static const char *const methods[] = { "dpo", "kto", "orpo", "simpo", "cpo" };
+    static const char between[] = "/_.-";
+    const char *found = NULL;
+    for (const char *s = file; *s;) {
+        size_t n = strcspn(s, between);
+        for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+            bool is = n == strlen(methods[i]) && strncasecmp(s, methods[i], n) == 0;
+            if (is && found && found != methods[i])
+                return NULL;
+            found = is ? methods[i] : found;
+        }
+        s += n + strspn(s + n, between);
+    }
+    return found;
+}
+
 static void take_beta(struct launch_context *t, const struct dialect_option *row,
                       const struct value_item *it)
 {
-    if (it->value->kind != VALUE_NONE && !launch_has(t, row->pointer) &&
-        !launch_is_unresolved(t, row->pointer))
+    const char *method = method_of_path(t->l->file);
+    if (it->value->kind == VALUE_NONE || launch_has(t, row->pointer) ||
+        launch_is_unresolved(t, row->pointer))
+        return;
+    if (method && !t->command && trainer_take_method(t, it, method))
+        launch_note(t->l, it->value->line, DIAG_ASSUMED,
+                    "%s: the method is taken to be %s, as the file's path has it "
+                    "(give --set %s=... for another)",
+                    it->key, method, row->pointer);
+    else
         launch_add_unresolved(
             t, row->pointer, it->value->line,
             "%s: the script that reads the file trains on preferences, "
@@ -227,6 +255,21 @@ void trl_cast(struct launch_context *t, const char *who, bool whole)
         launch_set(t, "/training/master_weights", json_false(), &from);
 }
 
+/* A document with words of loops of one's own next to TRL's (open-instruct's): types and
+ * clipping are that program's. */
+static void leave_to_loop(struct launch_context *t)
+{
+    static const char at[] = "/training/precision";
+    t->trainer = false;
+    if (launch_has(t, at) || launch_is_unresolved(t, at) || t->adapters)
+        return;
+    launch_add_unresolved(
+        t, at, t->l->line,
+        "the program that reads the file has a loop of its own, which "
+        "decides of types: fp32, bf16, or amp_bf16 of autocast");
+    launch_add_example(t, at, "bf16");
+}
+
 void trl_read(struct launch_context *t, const struct dialect_input *in)
 {
     const struct launch_command *c = in->command;
@@ -242,4 +285,6 @@ void trl_read(struct launch_context *t, const struct dialect_input *in)
         take_document_method(t, in->root);
     trl_take(t, c ? trainer_command_arguments(t, c) : in->root, false);
     trl_cast(t, TRL_CASTS, true);
+    if (!c && trainer_is_loop(t, ""))
+        leave_to_loop(t);
 }
