@@ -29,7 +29,7 @@ int names_find(const struct name_value *table, const char *name, int *value)
 bool names_listed(const char *const *list, const char *word)
 {
     for (; list && *list; list++)
-        if (strcmp(*list, word) == 0)
+        if (names_same(*list, word))
             return true;
     return false;
 }

@@ -3,6 +3,13 @@
 #define BASE_NAMES_H
 
 #include <stdbool.h>
+#include <string.h>
+
+/* Whether two names are the same; most that are not differ in their first letter. */
+static inline bool names_same(const char *a, const char *b)
+{
+    return *a == *b && strcmp(a, b) == 0;
+}
 
 struct name_value {
     const char *name; /* NULL ends the table */

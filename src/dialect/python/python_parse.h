@@ -20,6 +20,7 @@
  *     python_argument.c                 argparse, and parsers of dataclasses
  *     python_module.c                   modules of the user's own
  *     python_file.c                     paths, and the documents that they name
+ *     python_network.c                  modules of a network that is built
  *     python_value.c, python_operator.c, python_method.c, python_text.c
  *                                       values, what is done with them
  *     python_builtin.c, python_number.c, python_list.c, python_library.c
@@ -195,6 +196,7 @@ struct python_parser {
     bool failed;           /* the statement is none */
     int64_t mark; /* of the journal, where the innermost branch began; -1: none */
     int64_t born; /* values made before that branch */
+    uint32_t hashes[PYTHON_NAMES_MAX]; /* of the names, in their order */
     VEC(struct python_change) journal;
     VEC(struct python_function) functions;
     VEC(struct python_object) objects;

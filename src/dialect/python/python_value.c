@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NOTES_MAX = 100, MODULES_MAX = 200 };
+enum { NOTES_MAX = 100 };
 
 struct value *python_new(struct python_parser *r, enum value_kind kind, int64_t line)
 {
@@ -92,7 +92,7 @@ static struct value_item *add_item(struct python_parser *r, struct value *v)
 static struct value_item *find_item(const struct value *dict, const char *key)
 {
     for (int32_t i = 0; dict && dict->kind == VALUE_DICT && i < dict->n; i++)
-        if (strcmp(dict->items[i].key, key) == 0)
+        if (names_same(dict->items[i].key, key))
             return &dict->items[i];
     return NULL;
 }
@@ -224,14 +224,25 @@ void python_spoil(struct python_parser *r, struct value *v, const char *why)
 
 /* Names ---------------------------------------------------------------------------- */
 
-/* Unbound ones have no value. */
-static struct python_name *find_name(const struct python *p, const char *name,
-                                     int64_t from)
+/* Most names that are looked for begin as others do (self.): by FNV-1a's 32 bits few are
+ * compared. */
+static uint32_t hash_of(const char *name)
 {
-    for (int64_t i = p->names.n; i-- > from;)
-        if (p->names.v[i].value && strcmp(p->names.v[i].name, name) == 0)
-            return &p->names.v[i];
-    return NULL;
+    uint32_t h = 2166136261u;
+    for (const char *c = name; *c; c++)
+        h = (h ^ (unsigned char)*c) * 16777619u;
+    return h;
+}
+
+/* Where the last of that name is bound from there on; unbound ones have no value. -1. */
+static int64_t find_name(const struct python_parser *r, const char *name, int64_t from)
+{
+    const uint32_t h = hash_of(name);
+    const struct python_name *names = r->p->names.v;
+    for (int64_t i = r->p->names.n; i-- > from;)
+        if (r->hashes[i] == h && names[i].value && strcmp(names[i].name, name) == 0)
+            return i;
+    return -1;
 }
 
 void python_rebind(struct python_parser *r, int64_t name, struct value *v)
@@ -259,12 +270,13 @@ static int64_t outer_name(const struct python_parser *r, const char *name)
 void python_bind(struct python_parser *r, const char *name, struct value *v)
 {
     int64_t i = r->p->names.n, outer = outer_name(r, name);
+    const uint32_t h = hash_of(name);
     if (outer >= 0) {
         python_rebind(r, outer, v);
         return;
     }
     while (i-- > r->in.scope)
-        if (strcmp(r->p->names.v[i].name, name) == 0)
+        if (r->hashes[i] == h && strcmp(r->p->names.v[i].name, name) == 0)
             break;
     r->lex.work += r->p->names.n / 8;
     if (i >= r->in.scope) {
@@ -272,6 +284,7 @@ void python_bind(struct python_parser *r, const char *name, struct value *v)
     } else if (r->p->names.n == PYTHON_NAMES_MAX) {
         r->limit = "too many names";
     } else {
+        r->hashes[r->p->names.n] = h;
         VEC_PUSH(&r->p->names, ((struct python_name) { name, NULL }));
         python_rebind(r, r->p->names.n - 1, v);
     }
@@ -279,17 +292,24 @@ void python_bind(struct python_parser *r, const char *name, struct value *v)
 
 struct value *python_find(const struct python_parser *r, const char *name)
 {
-    struct python_name *n = find_name(r->p, name, 0);
-    return n ? n->value : NULL;
+    int64_t i = find_name(r, name, 0);
+    return i >= 0 ? r->p->names.v[i].value : NULL;
+}
+
+/* The last of names that has a value. */
+static const struct value *last_of(const struct python_name *names, int64_t n,
+                                   const char *name)
+{
+    while (n-- > 0)
+        if (names[n].value && strcmp(names[n].name, name) == 0)
+            return names[n].value;
+    return NULL;
 }
 
 const struct value *python_name(const struct python *p, const char *name)
 {
-    struct python_name *n = find_name(p, name, 0);
-    for (int64_t i = p->left.n; !n && i-- > 0;)
-        if (strcmp(p->left.v[i].name, name) == 0)
-            n = &p->left.v[i];
-    return n ? n->value : NULL;
+    const struct value *v = last_of(p->names.v, p->names.n, name);
+    return v ? v : last_of(p->left.v, p->left.n, name);
 }
 
 void python_note(struct python_parser *r, int64_t line, const char *fmt, ...)
@@ -342,105 +362,6 @@ int64_t python_record(struct python_parser *r, const char *function, int64_t lin
     return r->p->calls.n - 1;
 }
 
-/* Whether the first two arguments are known. */
-static bool is_sized(const struct value *arguments)
-{
-    for (int32_t i = 0; i < arguments->n && i < 2; i++)
-        if (arguments->items[i].value->kind == VALUE_UNKNOWN)
-            return false;
-    return !arguments->gap;
-}
-
-static bool same_size(const struct value *a, const struct value *b)
-{
-    for (int32_t i = 0; i < 2 && i < a->n && i < b->n; i++)
-        if (a->items[i].value->kind == VALUE_INT &&
-            !python_same(a->items[i].value, b->items[i].value))
-            return false;
-    return true;
-}
-
-static bool same_place(const struct python_module *a, const struct python_module *b)
-{
-    return a->at == b->at && strcmp(a->function, b->function) == 0 &&
-           (a->within == b->within ||
-            (a->within && b->within && strcmp(a->within, b->within) == 0));
-}
-
-static void note_built(struct python_parser *r, int64_t module, int64_t times)
-{
-    VEC_PUSH(&r->built, ((struct python_built) { module, times }));
-    r->p->modules.v[module].times += times;
-}
-
-void python_unbuild(struct python_parser *r, const struct python_place *from)
-{
-    while (r->built.n > from->built) {
-        const struct python_built *b = &r->built.v[--r->built.n];
-        r->p->modules.v[b->module].times -= b->times;
-    }
-}
-
-bool python_builds(const struct python *p)
-{
-    static const char *const parts[] = { "Embedding", "Conv2d", "ModuleList", NULL };
-    for (int64_t i = 0; i < p->modules.n; i++)
-        if (p->modules.v[i].times > 0 &&
-            names_listed(parts, python_last_part(p->modules.v[i].function)))
-            return true;
-    return false;
-}
-
-void python_add_module(struct python_parser *r, const struct python_module *new)
-{
-    /* of a network that was built, what nothing calls has no parts */
-    if (r->rest && r->built_by_calls &&
-        isupper((unsigned char)*python_last_part(new->function)))
-        return;
-    for (int64_t i = 0; i < r->p->modules.n; i++) {
-        struct python_module *m = &r->p->modules.v[i];
-        if (!same_place(m, new))
-            continue;
-        if (!is_sized(new->arguments))
-            return;
-        bool first = !is_sized(m->arguments);
-        if (!first && r->rest) /* what was called decides */
-            return;
-        m->varies |=
-            new->varies || (!first && !same_size(m->arguments, new->arguments));
-        if (first)
-            m->times = 0;
-        note_built(r, i, new->times);
-        m->arguments = first ? new->arguments : m->arguments;
-        return;
-    }
-    if (r->p->modules.n == MODULES_MAX)
-        return;
-    VEC_PUSH(&r->p->modules, *new);
-    r->p->modules.v[r->p->modules.n - 1].times = 0;
-    note_built(r, r->p->modules.n - 1, new->times);
-}
-
-static bool is_module(const struct python_parser *r, const char *name)
-{
-    for (const char *const *m = r->wanted->modules_of; *m; m++)
-        if (**m == '*' ? strstr(name, *m + 1) != NULL : strcmp(*m, name) == 0)
-            return true;
-    return false;
-}
-
-void python_record_module(struct python_parser *r, const char *function, int64_t line,
-                          const struct value *arguments)
-{
-    if (r->wanted->modules_of && is_module(r, python_last_part(function)))
-        python_add_module(r, &(struct python_module) { .function = function,
-                                                       .line = line,
-                                                       .times = 1,
-                                                       .at = r->lex.i,
-                                                       .within = within_of(r),
-                                                       .arguments = arguments });
-}
-
 void python_set_attribute(struct python_parser *r, const struct value *x,
                           const char *key, int64_t line, struct value *v)
 {
@@ -474,7 +395,7 @@ const struct value *python_given_to(const struct python_parser *r,
 struct python_function *python_function(struct python_parser *r, const char *name)
 {
     for (int64_t i = r->functions.n; i-- > 0;)
-        if (strcmp(r->functions.v[i].name, name) == 0)
+        if (names_same(r->functions.v[i].name, name))
             return &r->functions.v[i];
     return NULL;
 }

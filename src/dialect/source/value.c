@@ -1,4 +1,5 @@
 #include "dialect/source/value.h"
+#include "base/names.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -89,7 +90,7 @@ struct value *value_copy(struct arena *arena, const struct value *v, int64_t *bu
 const struct value_item *value_get(const struct value *dict, const char *key)
 {
     for (int32_t i = 0; dict && dict->kind == VALUE_DICT && i < dict->n; i++)
-        if (strcmp(dict->items[i].key, key) == 0)
+        if (names_same(dict->items[i].key, key))
             return &dict->items[i];
     return NULL;
 }

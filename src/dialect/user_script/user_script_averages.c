@@ -19,11 +19,11 @@ static bool is_called_average(const char *name)
 
 static bool keeps_average(const struct python_call *c)
 {
-    static const char *const classes[] = {
-        "AveragedModel", "EMAModel", "ModelEma", "ModelEmaV2",
-        "ModelEmaV3",    "ModelEMA", "EMA",      "ExponentialMovingAverage",
-        "LitEma",        NULL
-    };
+    static const char *const classes[] = { "AveragedModel", "EMAModel",
+                                           "ModelEma",      "ModelEmaV2",
+                                           "ModelEmaV3",    "ModelEMA",
+                                           "EMA",           "ExponentialMovingAverage",
+                                           "LitEma",        NULL };
     const char *last = python_last_part(c->function);
     return !c->quoted && c->arguments->n > 0 &&
            (names_listed(classes, last) ||
@@ -36,10 +36,11 @@ void user_script_name_averages(struct launch_context *t, const struct user_scrip
         const struct python_call *c = &g->python->calls.v[i];
         if (!keeps_average(c))
             continue;
-        launch_note(t->l, g->line ? g->line : c->line, DIAG_NOT_SIMULATED,
-                    "%.60s(...) keeps an average of the weights: a copy of them, and its "
-                    "update after each step",
-                    c->function);
+        launch_note(
+            t->l, g->line ? g->line : c->line, DIAG_NOT_SIMULATED,
+            "%.60s(...) keeps an average of the weights: a copy of them, and its "
+            "update after each step",
+            c->function);
         return;
     }
 }
