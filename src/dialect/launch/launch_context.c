@@ -59,10 +59,16 @@ void launch_note(struct launch *l, int64_t line, enum diag_code code, const char
 {
     va_list ap;
     va_start(ap, fmt);
-    VEC_PUSH(&l->notes,
-             diag_vmake(&l->loader->arena, diag_at_line(DIAG_NOTE, code, l->file, line),
-                        fmt, ap));
+    struct diag d = diag_vmake(&l->loader->arena,
+                               diag_at_line(DIAG_NOTE, code, l->file, line), fmt, ap);
     va_end(ap);
+    for (int64_t i = 0; i < l->notes.n; i++) { /* of a command in a loop */
+        const struct diag *o = &l->notes.v[i];
+        if (o->line == line && o->file && d.file && strcmp(o->file, d.file) == 0 &&
+            strcmp(o->text, d.text) == 0)
+            return;
+    }
+    VEC_PUSH(&l->notes, d);
 }
 
 struct diag launch_diag(const struct launch *l, enum diag_code code, int64_t line,

@@ -14,7 +14,7 @@
 /* Starters ------------------------------------------------------------------------- */
 
 /* A job that starts the command has said it: its cluster is what there is. */
-static bool is_of_job(const struct launch_context *t, const char *pointer)
+bool launch_starter_is_of_job(const struct launch_context *t, const char *pointer)
 {
     return t->call && launch_has(t, pointer);
 }
@@ -24,7 +24,7 @@ void launch_starter_set(struct launch_context *t, const char *pointer,
 {
     struct value v = { .kind = VALUE_INT, .line = g->word->line };
     const struct value_item from = { g->name, g->word->line, &v };
-    if (!is_of_job(t, pointer))
+    if (!launch_starter_is_of_job(t, pointer))
         launch_set(t, pointer, json_integer((json_int_t)n), &from);
 }
 
@@ -50,9 +50,9 @@ bool launch_starter_count(struct launch_context *t, const char *pointer,
 {
     static const char *const all[] = { "gpu", "auto", NULL };
     int64_t n;
-    if (!g->name && !is_of_job(t, pointer))
+    if (!g->name && !launch_starter_is_of_job(t, pointer))
         return false;
-    if (is_of_job(t, pointer))
+    if (launch_starter_is_of_job(t, pointer))
         return true;
     if (g->word->gpus && strcmp(pointer, gpus_at) == 0)
         return true; /* all of them */
@@ -110,7 +110,7 @@ static void take_default(struct launch_context *t, const char *pointer,
         return;
     if (!open)
         launch_starter_one(t, pointer, name, l->w[l->at].line);
-    else if (strcmp(pointer, count_at) == 0 && !is_of_job(t, pointer))
+    else if (strcmp(pointer, count_at) == 0 && !launch_starter_is_of_job(t, pointer))
         launch_add_unknown(t, pointer, "torchrun",
                            launch_word_value(t->arena, open, NULL));
     else if (strcmp(pointer, gpus_at) == 0)
@@ -253,79 +253,6 @@ static void take_accelerate(struct launch_context *t, const struct launch_comman
 
 /* The starters --------------------------------------------------------------------- */
 
-/* transformers/trainer.py: n_gpu above 1 wraps the model in nn.DataParallel. */
-static void note_spread(struct launch_context *t, const struct launch_command *c)
-{
-    if (c->dialect && c->dialect->spreads && !launch_has(t, gpus_at) &&
-        !launch_variable(c, "CUDA_VISIBLE_DEVICES"))
-        launch_note(t->l, c->command->line, DIAG_LEFT_OUT,
-                    "no starter: one process on one GPU is simulated; where it sees "
-                    "several, the Trainer runs on all of them by nn.DataParallel, "
-                    "which is not simulated (torchrun starts a process on each)");
-}
-
-/* The program before a script, which may start it often: ibrun, dsh, ./launcher; NULL:
- * Python starts the script, or a program does that starts one process of it. */
-static const struct shell_word *may_start(const struct launch_command *c)
-{
-    static const char *const once[] = {
-        "time",      "nohup",   "exec",    "env",         "command",   "nice",
-        "ionice",    "setsid",  "sudo",    "timeout",     "eval",      "stdbuf",
-        "xargs",     "taskset", "numactl", "singularity", "apptainer", "conda",
-        "mamba",     "docker",  "podman",  "micromamba",  "uv",        "poetry",
-        "pixi",      "pipenv",  "pdm",     "shifter",     "nsys",      "ncu",
-        "nvprof",    "hatch",   "dlprof",  "strace",      "coverage",  "enroot",
-        "catchsegv", "script",  NULL
-    };
-    const struct shell_command *own = c->command;
-    int32_t i = 0;
-    while (i < c->script && names_listed(once, launch_last_part(own->words[i].text)))
-        i++;
-    const char *name = i < c->script ? launch_last_part(own->words[i].text) : "python";
-    bool word = isalpha((unsigned char)*name) || strchr(own->words[i].text, '/');
-    bool python = strstr(name, "python") || launch_is_shell(name);
-    return i == 0 && word && !python && !own->words[0].why ? &own->words[0] : NULL;
-}
-
-/* A script that nothing starts is a process. */
-static void take_alone(struct launch_context *t, const struct launch_command *c,
-                       const struct starter_line *l)
-{
-    const struct shell_binding *ranks = launch_variable(c, "WORLD_SIZE");
-    const struct shell_word *other = may_start(c);
-    (void)l;
-    if (c->starts)
-        return;
-    if (other && !c->named) {
-        launch_add_unresolved(t, count_at, other->line,
-                              "%.60s: on how many instances it starts is not known",
-                              launch_last_part(other->text));
-        launch_add_unresolved(t, gpus_at, other->line,
-                              "%.60s: how many processes it starts on each instance is "
-                              "not known",
-                              launch_last_part(other->text));
-        return;
-    }
-    if (c->named) {
-        launch_add_unresolved(t, gpus_at, c->command->line,
-                              "%.60s: whether it starts a process for each GPU is not "
-                              "known; 1 is one GPU",
-                              launch_last_part(c->command->words[0].text));
-        return;
-    }
-    if (ranks && !ranks->value && !is_of_job(t, count_at)) {
-        launch_add_unresolved(
-            t, count_at, ranks->line,
-            "WORLD_SIZE: what starts this script for each rank is not "
-            "in it");
-        return;
-    }
-    note_spread(t, c);
-    t->alone = true;
-    launch_starter_one(t, count_at, "no starter", c->command->line);
-    launch_starter_one(t, gpus_at, "no starter", c->command->line);
-}
-
 /* clang-format off */
 static const struct starter {
     const char *names[6]; /* of programs and modules; none of the last row, which has no starter */
@@ -347,7 +274,7 @@ static const struct starter {
     { { "composer" }, launch_composer_take, NULL, { launch_composer_gpus, launch_composer_ranks } },
     { { "fabric", "lightning" }, launch_fabric_take, NULL,
       { launch_fabric_nodes, launch_fabric_devices, launch_fabric_strategy, launch_fabric_precision } },
-    { { NULL }, take_alone, NULL, { NULL } },
+    { { NULL }, launch_alone_take, NULL, { NULL } },
 };
 /* clang-format on */
 

@@ -47,6 +47,13 @@ bool launch_starter_count(struct launch_context *t, const char *pointer,
 void launch_starter_one(struct launch_context *t, const char *pointer, const char *name,
                         int64_t line);
 
+/* Whether a job that starts the command has said it. */
+bool launch_starter_is_of_job(const struct launch_context *t, const char *pointer);
+
+/* launch_alone.c: a script that nothing starts is a process. */
+void launch_alone_take(struct launch_context *t, const struct launch_command *c,
+                       const struct starter_line *l);
+
 /* launch_mpi.c: mpirun and horovodrun, and the options of theirs that are read. */
 void launch_mpi_take(struct launch_context *t, const struct launch_command *c,
                      const struct starter_line *l);

@@ -98,10 +98,11 @@ void python_record_module(struct python_parser *r, const char *function, int64_t
                           const struct value *arguments)
 {
     if (r->wanted->modules_of && is_module(r, python_last_part(function)))
-        python_add_module(r, &(struct python_module) { .function = function,
-                                                       .line = line,
-                                                       .times = 1,
-                                                       .at = r->lex.i,
-                                                       .within = r->in.around ? r->in.around->name : NULL,
-                                                       .arguments = arguments });
+        python_add_module(r, &(struct python_module) {
+                                 .function = function,
+                                 .line = line,
+                                 .times = 1,
+                                 .at = r->lex.i,
+                                 .within = r->in.around ? r->in.around->name : NULL,
+                                 .arguments = arguments });
 }
