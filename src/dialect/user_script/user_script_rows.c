@@ -292,23 +292,26 @@ static const char *const own_configurations[] = {
     "fms.", "fms_extras.", "megatron.", "fairseq.", "nemo.", NULL,
 };
 
-/* Whether settings call the width as transformers' classes do. */
-static bool has_usual_width(const struct value *v, bool seq2seq)
-{
-    return v && v->kind == VALUE_DICT &&
-           (value_get(v, "hidden_size") || value_get(v, "n_embd") ||
-            (seq2seq && value_get(v, "d_model")));
-}
-
 /* Whether a configuration, or a model that is given one, is of a class of the text's own
- * that is called as one of transformers' and has other members: LlamaConfig(d_model=768). */
+ * that is called as one of transformers' and calls its width otherwise:
+ * LlamaConfig(d_model=768). */
 static bool has_own_members(const struct python_call *c)
 {
-    bool seq2seq = strstr(c->function, "T5") || strstr(c->function, "Bart");
+    static const struct {
+        const char *class, *width;
+    } others[] = { { "GPT2", "n_embd" },
+                   { "GPTJ", "n_embd" },
+                   { "T5", "d_model" },
+                   { "", "hidden_size" } };
+    size_t i = 0;
+    while (!strstr(c->function, others[i].class))
+        i++;
     const struct value *config = user_script_given(c, "config", "0");
-    return c->own && c->arguments->n > 0 && !has_usual_width(c->arguments, seq2seq) &&
-           !has_usual_width(config, seq2seq) &&
-           !(config && config->kind == VALUE_UNKNOWN); /* asked for then */
+    bool usual =
+        value_get(c->arguments, others[i].width) ||
+        (config && config->kind == VALUE_DICT && value_get(config, others[i].width)) ||
+        (config && config->kind == VALUE_UNKNOWN); /* asked for then */
+    return c->own && c->arguments->n > 0 && !usual;
 }
 
 enum user_script_part user_script_part_of(const struct python_call *c)

@@ -6,7 +6,7 @@ import torch.nn as nn
 @dataclass
 class LlamaConfig:
     words: int
-    d_model: int = 512
+    n_embd: int = 512
     num_layers: int = 6
 
 

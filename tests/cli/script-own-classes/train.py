@@ -7,7 +7,7 @@ from plan import Plan
 
 plan = Plan()
 torch.distributed.init_process_group("nccl")
-inner_model = make(LlamaForCausalLM(LlamaConfig(words=32000, d_model=768, num_layers=8)))
+inner_model = make(LlamaForCausalLM(LlamaConfig(words=32000, n_embd=768, num_layers=8)))
 inner_model.set_activation_checkpointing(False)
 inner_model.to(dtype=torch.bfloat16)
 model = DDP(inner_model)
