@@ -205,6 +205,10 @@ static void choose_loop(struct user_script *g)
     g->parts[SCRIPT_LOADER] = user_script_loader(g->python);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         choose(g, parts[i], NULL);
+    const struct python_call *shards = g->parts[SCRIPT_SHARDED],
+                             *replicates = g->parts[SCRIPT_REPLICATED];
+    if (shards && replicates && shards->uncalled && !replicates->uncalled)
+        g->parts[SCRIPT_SHARDED] = NULL; /* in a function that nothing calls */
 }
 
 bool user_script_is_enough(const struct python *p)

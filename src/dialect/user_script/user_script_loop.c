@@ -145,6 +145,16 @@ static void take_mixed(struct launch_context *t, const struct value *arguments,
     }
 }
 
+/* Whether the weights of a loop's model are of 16 bits by themselves, and trained so: they
+ * have no others. */
+static bool loads_half(const struct user_script *g)
+{
+    const struct value_item *type = value_get(g->words, "torch_dtype");
+    type = type ? type : value_get(g->words, "dtype");
+    return type && half_of(type->value) && g->parts[SCRIPT_BACKWARD] &&
+           !g->parts[SCRIPT_ADAPTERS] && !g->parts[SCRIPT_ACCELERATOR];
+}
+
 /* torch.autocast("cuda", dtype=torch.bfloat16); of CUDA fp16 without one. */
 static void take_autocast(struct launch_context *t, const struct user_script *g)
 {
@@ -164,6 +174,8 @@ static void take_autocast(struct launch_context *t, const struct user_script *g)
     struct value at = { .kind = VALUE_NONE, .line = line };
     const struct value_item from = { "autocast", line, &at };
     if (on && on->kind != VALUE_UNKNOWN && !launch_true(on))
+        return;
+    if (loads_half(g)) /* autocast keeps no weights of its own */
         return;
     if (half && (!on || on->kind != VALUE_UNKNOWN))
         launch_set(t, precision_at,

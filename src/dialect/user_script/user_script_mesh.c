@@ -16,6 +16,8 @@ static const struct {
     { "parallelize_module", "/parallelism/tensor", "tp" },
     { "PipelineStage", "/parallelism/pipeline", "pp" },
     { "context_parallel", "/parallelism/context", "cp" },
+    { "SequenceParallel", "/parallelism/context",
+      "cp" }, /* a wrapper of the text's own */
     { "ColumnParallelLinear", "/parallelism/tensor",
       "tp" }, /* fairscale's and copies */
     { "apply_tensor_parallel", "/parallelism/tensor", "tp" }, /* picotron's */
@@ -56,7 +58,9 @@ static void ask_divided(struct launch_context *t, const struct user_script *g,
     for (size_t i = 0; i < sizeof(divided) / sizeof(divided[0]); i++) {
         const char *const words[] = { divided[i].dimension, NULL };
         const char *at = divided[i].pointer;
-        if (!names_ends(python_last_part(c->function), divided[i].function) ||
+        bool style = strcmp(divided[i].function, "SequenceParallel") == 0 && !c->own;
+        if (style || /* of parallelize_module(), PyTorch's */
+            !names_ends(python_last_part(c->function), divided[i].function) ||
             launch_has(t, at) || launch_is_unresolved(t, at))
             continue;
         launch_add_unresolved(t, at, g->line ? g->line : c->line,

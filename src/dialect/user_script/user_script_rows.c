@@ -63,7 +63,7 @@ const char *const user_script_calls[] = {
     "swin_v2_s", "swin_v2_b", "maxvit_t", "resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "convnext_tiny", "convnext_small",
     "convnext_base", "convnext_large", "efficientnet_b0", "mobilenet_v2", "mobilenet_v3_large", "densenet121", "vgg16",
     /* what starts processes (user_script_starters.c) */
-    "init_device_mesh", "wrap", "auto_wrap", "enable_wrap", "parallelize_module", "PipelineStage", "*PipelineModule", "load_model", "context_parallel", "ColumnParallelLinear", "apply_tensor_parallel", "PipelineParallel",
+    "init_device_mesh", "wrap", "auto_wrap", "enable_wrap", "parallelize_module", "PipelineStage", "*PipelineModule", "load_model", "context_parallel", "*SequenceParallel", "ColumnParallelLinear", "apply_tensor_parallel", "PipelineParallel",
     "CustomTrainer", "TransformersTrainer", "create_job", "train", "evaluate", "predict", "ScalingConfig", "TorchDistributor", "DeepspeedTorchDistributor", "HorovodRunner", "spawn", NULL,
 };
 /* What a batch of one GPU is usually called. */
@@ -97,7 +97,7 @@ const char *const user_script_modules[] = {
 /* A function by the end of its path: the class before the dot, "*" for a beginning that is
  * any; "" for any. The first that fits. */
 static const struct { const char *class, *function; enum user_script_part part; } functions[] = {
-    { "", "FullyShardedDataParallel", SCRIPT_SHARDED }, { "", "FSDP", SCRIPT_SHARDED }, { "", "fully_shard", SCRIPT_SHARDED },
+    { "", "FullyShardedDataParallel", SCRIPT_SHARDED }, { "", "FSDP", SCRIPT_SHARDED }, { "", "fully_shard", SCRIPT_SHARDED }, { "", "enable_wrap", SCRIPT_SHARDED },
     { "", "DistributedDataParallel", SCRIPT_REPLICATED }, { "", "DDP", SCRIPT_REPLICATED }, { "", "DataParallel", SCRIPT_SPREAD }, { "", "autocast", SCRIPT_AUTOCAST },
     { "deepspeed", "initialize", SCRIPT_ENGINE }, { "", "apply_activation_checkpointing", SCRIPT_RECOMPUTED }, { "", "set_activation_checkpointing", SCRIPT_RECOMPUTED }, { "torch", "compile", SCRIPT_COMPILED },
     { "torch", "set_float32_matmul_precision", SCRIPT_PRODUCTS },
