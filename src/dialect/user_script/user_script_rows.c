@@ -311,7 +311,7 @@ static bool has_own_members(const struct python_call *c)
         value_get(c->arguments, others[i].width) ||
         (config && config->kind == VALUE_DICT && value_get(config, others[i].width)) ||
         (config && config->kind == VALUE_UNKNOWN); /* asked for then */
-    return c->own && c->arguments->n > 0 && !usual;
+    return c->own && c->arguments->n > 0 && !c->arguments->gap && !usual;
 }
 
 enum user_script_part user_script_part_of(const struct python_call *c)
