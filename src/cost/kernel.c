@@ -315,6 +315,15 @@ static double efficient_rate(const struct gpu *gpu, const struct op *op)
                                                                                   : 1;
 }
 
+/* Backward of heads whose values have other columns than their keys (latent attention)
+ * on data-centre Blackwell, over that of heads of 128 (MODEL.md, 3.31). */
+static double uneven_rate(const struct gpu *gpu, const struct op *op)
+{
+    enum { BLACKWELL = 100, CLIENT = 120 };
+    bool known = gpu->sm_arch >= BLACKWELL && gpu->sm_arch < CLIENT;
+    return known && op->uneven && op->backward ? 1 / 1.17 : 1;
+}
+
 /* cuDNN's attention over that of (3.8), where the GPU's file has no rate of a third
  * version: what Transformer Engine's, which is the same, was fitted to
  * (models/frameworks/megatron-core.json; MODEL.md, 3.30). */
@@ -326,7 +335,8 @@ static double flash_rate(const struct gpu *gpu, const struct framework *fw,
 {
     if (op->kind != OP_FLASH)
         return 1;
-    double kind = (op->sinks ? fw->rates.flash_sinks : 1) * efficient_rate(gpu, op);
+    double kind = (op->sinks ? fw->rates.flash_sinks : 1) * efficient_rate(gpu, op) *
+                  uneven_rate(gpu, op);
     enum gpu_flash version = kernel_flash_version(gpu, fw, op);
     if (op->cudnn && version != GPU_FLASH_3)
         return kind * cudnn_rate;

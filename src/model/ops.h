@@ -60,6 +60,7 @@ struct op {
     bool flash3;     /* FLASH: flash-attention 3 (MODEL.md, 3.26) */
     bool cudnn;      /* FLASH: cuDNN's (MODEL.md, 3.30) */
     bool efficient;  /* FLASH: the memory-efficient kernel (MODEL.md, 3.29) */
+    bool uneven;     /* FLASH: values have other columns than keys */
     double products; /* FLASH: the block's other FLOP over its attention's (3.28) */
     double slower;   /* times as long as the sizes say; 0: once */
     double flops;

@@ -459,6 +459,32 @@ static void test_flash_efficient(void)
         }
 }
 
+/* (3.31): backward of latent attention on data-centre Blackwell alone. */
+static void test_flash_uneven(void)
+{
+    static const int arch[] = { 90, 100, 103, 120 };
+    struct gpu g = a100();
+    struct framework fw = { .rates = { .flash_forward = 1, .flash_backward = 1 } };
+    g.flash_sustained = 1;
+    for (size_t i = 0; i < sizeof(arch) / sizeof(arch[0]); i++)
+        for (int backward = 0; backward < 2; backward++) {
+            struct op op = { .kind = OP_FLASH,
+                             .dtype = DTYPE_BF16,
+                             .m = 4096,
+                             .n = 4096,
+                             .k = 160,
+                             .batch = 64,
+                             .backward = backward };
+            g.sm_arch = arch[i];
+            double even = kernel_framework_s(&g, &fw, false, &op, kernel_alone);
+            op.uneven = true;
+            bool slower = backward && (arch[i] == 100 || arch[i] == 103);
+            CU_ASSERT_DOUBLE_EQUAL(
+                kernel_framework_s(&g, &fw, false, &op, kernel_alone) / even,
+                slower ? 1.17 : 1, 1e-9);
+        }
+}
+
 /* (3.27): in fp32 and in tf32 alike, three products each. */
 static void test_flash_wide(void)
 {
@@ -678,6 +704,7 @@ void test_kernel_register(void)
     CU_ADD_TEST(suite, test_flash2);
     CU_ADD_TEST(suite, test_flash_wide);
     CU_ADD_TEST(suite, test_flash_efficient);
+    CU_ADD_TEST(suite, test_flash_uneven);
     CU_ADD_TEST(suite, test_flash_between);
     CU_ADD_TEST(suite, test_flash_by_hand);
     CU_ADD_TEST(suite, test_alignment);

@@ -178,6 +178,7 @@ static void set_flash(const struct build *b, struct op *op, int64_t parts)
     op->flops *= (op->backward ? 5.0 : 2.0) * (op->causal ? 0.5 : 1.0);
     op->launches = op->backward ? 2 : 1;
     op->sinks = b->flags & HAS_SINKS;
+    op->uneven = model_value_dim(b->m) != b->m->attention.head_dim;
     op->flash3 = b->s->attention == OP_ATTENTION_FLASH3;
     op->cudnn = b->s->attention == OP_ATTENTION_CUDNN;
     if (parts == 1 && !(build_flags(b) & HAS_CROSS) && !masked)
