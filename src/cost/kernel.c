@@ -329,6 +329,12 @@ static double uneven_rate(const struct gpu *gpu, const struct op *op)
  * (models/frameworks/megatron-core.json; MODEL.md, 3.30). */
 static const double cudnn_rate = 1.14;
 
+/* The same on Hopper over flash-attention 3's rates (MODEL.md, 3.26). */
+static double cudnn_over_flash3(const struct op *op)
+{
+    return op->flash3 ? 1 : op->backward ? 1.29 : 1.17;
+}
+
 /* Rate of the framework's fused attention over that of (3.8). */
 static double flash_rate(const struct gpu *gpu, const struct framework *fw,
                          const struct op *op)
@@ -345,6 +351,8 @@ static double flash_rate(const struct gpu *gpu, const struct framework *fw,
                (op->backward ? fw->rates.flash_backward : fw->rates.flash_forward);
     double any = gpu->flash_frac[GPU_FLASH_ANY][op->backward],
            own = gpu->flash_frac[version][op->backward];
+    if (version == GPU_FLASH_3)
+        own *= cudnn_over_flash3(op);
     return kind * own * flash_clock_between(gpu, op, own) /
            (any * flash_clock(gpu, op->dtype));
 }

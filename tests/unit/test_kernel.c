@@ -417,9 +417,10 @@ static void test_flash2(void)
             third.flash3 = who == 0;
             third.cudnn = who == 1;
             fw.rates.flash3 = who == 2;
+            double faster = who == 0 ? 1 : third.backward ? 1.29 : 1.17;
             CU_ASSERT_DOUBLE_EQUAL(
                 kernel_framework_s(&g, &fw, false, &third, kernel_alone) / alone,
-                hot / 0.9, 1e-9);
+                hot / (0.9 * faster), 1e-9);
         }
         fw.rates.flash3 = false;
         third.flash3 = true;
