@@ -202,8 +202,9 @@ static void time_ring(struct work *w)
     steps->message_B = bytes / (n * w->n_ways);
     steps->least_s = phase->size_B / phase->cap_Bps / k;
     steps->before_s = w->terms.base_s + ramp_s(w->terms.ramp, n, bytes);
-    steps->after_s = bytes / n / w->terms.proto->copy_Bps +
-                     w->turns * bytes / n / w->terms.proto->turn_Bps;
+    /* K + 1 primitives for K messages: all_reduce.h and its like */
+    steps->after_s =
+        bytes / n / w->terms.proto->copy_Bps + bytes / n / w->terms.proto->turn_Bps;
     if (w->job->op == COLL_REDUCE_SCATTER)
         steps->after_s += bytes / n / w->terms.proto->reduce_Bps;
     steps->step_s = w->terms.step_s + coll_quanta_s(&w->terms, bytes / n);

@@ -42,11 +42,12 @@ struct fabric_protocol {
     double ramp_s,
         ramp_rank_s; /* once, the second for each rank beyond two: reached at */
     double ramp_B;   /* this size, linear below */
-    double turn_Bps; /* LL: each turn round the ring waits for S/n at this rate more */
-    double exposed;  /* of the latencies, the share not hidden by the second half
+    double
+        turn_Bps; /* LL: the last of a chunk's primitives takes S/n at this rate more */
+    double exposed; /* of the latencies, the share not hidden by the second half
                            of the bytes: t = max(lat + X / 2, exposed * lat + X) */
-    double gather;   /* of its bandwidth, what all-gather and reduce-scatter reach */
-    double max_Bps;  /* busbw beyond which the protocol's copy loops saturate */
+    double gather;  /* of its bandwidth, what all-gather and reduce-scatter reach */
+    double max_Bps; /* busbw beyond which the protocol's copy loops saturate */
 };
 
 /* Switches between the nodes, from the leaves up: units of so many neighbouring hosts,

@@ -281,6 +281,27 @@ static void test_hop(void)
     }
 }
 
+/* Rings wait for the last primitive of a chunk, whatever the operation. */
+static void test_last_primitive(void)
+{
+    static const enum coll_op ops[] = { COLL_ALL_REDUCE, COLL_ALL_GATHER,
+                                        COLL_REDUCE_SCATTER };
+    struct bench b;
+    bench_init(&b, "dgx-b200", true);
+    const struct fabric *in = b.cluster.groups[0].instance->inside;
+    bench_use_gpus(&b, 3);
+    for (size_t i = 0; i < 3; i++) {
+        struct coll_plan plan;
+        struct coll_request q = bench_request(&b, ops[i], 1 << 20);
+        q.algorithm = COLL_RING;
+        q.protocol = FABRIC_PROTO_LL;
+        CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+        CU_ASSERT_DOUBLE_EQUAL(plan.phases[0].steps.after_s,
+                               (1 << 19) / in->proto[FABRIC_PROTO_LL].turn_Bps, 1e-12);
+    }
+    bench_release(&b);
+}
+
 static double time_of(struct bench *b, const struct coll_request *q)
 {
     struct coll_plan plan;
@@ -380,6 +401,7 @@ void test_nccl_register(void)
     CU_add_test(s, "choice in a domain", test_choice_in_domain);
     CU_add_test(s, "a hop between nodes", test_hop);
     CU_add_test(s, "GPUs of one thread", test_one_thread);
+    CU_add_test(s, "the last primitive", test_last_primitive);
     CU_add_test(s, "versions", test_versions);
     CU_add_test(s, "versions that are known", test_known_versions);
 }
