@@ -198,6 +198,26 @@ static int fit_starts(struct set *s, struct fit *best, struct err *err)
     return 0;
 }
 
+/* By one scale a tensor, rows quantized number by number and by a block's 2,048 at once;
+ * the better. */
+static int fit_steps(struct set *s, struct fit *best, struct err *err)
+{
+    enum { BLOCK_STEP = 2048 };
+    struct fit fit;
+    if (fit_starts(s, best, err))
+        return -1;
+    if (s->product.format->dtype != DTYPE_FP8)
+        return 0;
+    s->product.quantize_step = BLOCK_STEP;
+    if (fit_starts(s, &fit, err))
+        return -1;
+    if (fit.loss < best->loss)
+        *best = fit;
+    else
+        s->product.quantize_step = 0;
+    return 0;
+}
+
 /* Sets the weights; how many rows the host does not limit. */
 static int64_t weigh(struct set *s)
 {
@@ -219,7 +239,7 @@ static int fit_set(struct set *s, bool *host_alone, struct err *err)
     set_fixed(s);
     *host_alone = weigh(s) < UNBOUND_LEAST;
     struct fit fit = fit_of(s);
-    if (!*host_alone && fit_starts(s, &fit, err))
+    if (!*host_alone && fit_steps(s, &fit, err))
         return -1;
     for (int i = 0; i < TERMS; i++)
         values[i] =

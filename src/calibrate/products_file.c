@@ -39,6 +39,8 @@ static json_t *row_json(const struct product *p)
     if (p->quantize_frac > 0) {
         set_file_put_real(row, "quantize_frac", p->quantize_frac);
         put_quantity(row, "quantize_row", UNIT_SECONDS, p->quantize_row_s);
+        if (p->quantize_step > 1)
+            json_object_set_new(row, "quantize_step", json_integer(p->quantize_step));
     }
     if (p->host_s > 0)
         put_quantity(row, "host", UNIT_SECONDS, p->host_s);

@@ -17,8 +17,10 @@ static double looped_s(const struct product *p, double alone_s)
 static double quantize_s(const struct gpu *gpu, const struct product *p, double m,
                          double k)
 {
+    double step = p->quantize_step > 0 ? (double)p->quantize_step : 1;
+    double whole = ceil(k / step) * step;
     double row_s =
-        product_quantize_B(p->format) * k / (p->quantize_frac * gpu->hbm_Bps);
+        product_quantize_B(p->format) * whole / (p->quantize_frac * gpu->hbm_Bps);
     return m * fmax(p->quantize_row_s, row_s);
 }
 

@@ -70,6 +70,7 @@ static const struct cfg_field product_fields[] = {
     TIME("loop_half", loop_half_s, 1),
     CFG_REAL("quantize_frac", struct product_raw, product.quantize_frac, 0.01, 10),
     TIME("quantize_row", quantize_row_s, 1e-3),
+    CFG_INT("quantize_step", struct product_raw, product.quantize_step, 1, 1 << 20),
     TIME("host", host_s, 1e-1),
     CFG_END,
 };

@@ -25,6 +25,7 @@ struct product {
     double loop_half_s;    /* length of the product to which it adds half of that */
     double quantize_frac;  /* share of the memory bandwidth of quantizing the input */
     double quantize_row_s; /* least time of a row of it */
+    int64_t quantize_step; /* numbers of a row that a block quantizes at once; 0: 1 */
     double host_s;         /* of the host between products without CUDA graphs */
 };
 

@@ -130,6 +130,13 @@ static void test_quantization(void)
     CU_ASSERT_DOUBLE_EQUAL(product_s(&g, &p, 4096, 1024, 8192, false) - plain, all,
                            1e-9 * all);
     double narrow = product_s(&g, &p, 4096, 1024, 512, false);
+    p.quantize_step = 2048; /* 6144 numbers count, where the product has 5120 */
+    p.quantize_frac = 0;
+    double bare = product_s(&g, &p, 4096, 1024, 5120, false);
+    p.quantize_frac = 0.4;
+    all = 4096.0 * 6144 * 3 / (0.4 * g.hbm_Bps);
+    CU_ASSERT_DOUBLE_EQUAL(product_s(&g, &p, 4096, 1024, 5120, false) - bare, all,
+                           1e-9 * all);
     p.quantize_frac = 0;
     CU_ASSERT_DOUBLE_EQUAL(narrow - product_s(&g, &p, 4096, 1024, 512, false),
                            4096 * 7e-9, 1e-12);

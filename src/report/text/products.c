@@ -27,6 +27,8 @@ static void print_constants(FILE *out, const struct calibration_product *c)
     if (p->quantize_frac > 0)
         fprintf(out, ", quantize %.4g, row %.4g ns", p->quantize_frac,
                 p->quantize_row_s * 1e9);
+    if (p->quantize_step > 1)
+        fprintf(out, ", %d at once", (int)p->quantize_step);
     if (p->host_s > 0)
         fprintf(out, ", host %.4g us", p->host_s * 1e6);
     if (c->host_alone)
