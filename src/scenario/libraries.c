@@ -97,6 +97,7 @@ const struct library_row library_fsdp = {
                   { PROFILE_ALWAYS, "fsdp-eager" } },
     .sharding = SHARDING_FULL,
     .pipeline = true,
+    .stage_counts = true,    /* the script cuts its model */
     .message_buffers = true, /* torch/distributed/pipelining/stage.py */
     .schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED) |
                  BIT(SCHEDULE_LOOPED_BFS) | BIT(SCHEDULE_ZB_INTERLEAVED) |
@@ -200,6 +201,7 @@ const struct library_row library_megatron = {
     .fills_once = true,
     .waits_for_sends = true,
     .interleaves_all_first = true,
+    .stage_counts = true, /* --pipeline-model-parallel-layout of core 0.13 */
     .copies_keys = true,
     .defers_wgrads = true,
     .scatters_messages = true,
@@ -255,6 +257,7 @@ const struct library_row library_megatron_fsdp = {
     .expert_tensor = true,
     .dispatchers = ALL_BITS,
     .sequence_parallel = true,
+    .stage_counts = true,
     .fills_once = true,
     .waits_for_sends = true,
     .interleaves_all_first = true,

@@ -165,12 +165,14 @@ struct library_row {
     bool servers;           /* sums are made by parameter servers */
     /* passes */
     enum partition_method partition; /* of a pipeline's stages, where none is written */
-    bool fills_once;            /* accumulation steps of a pipeline are microbatches of
+    bool stage_counts;        /* or the layers of each: plans write them where layers do
+                                  not come out even */
+    bool fills_once;          /* accumulation steps of a pipeline are microbatches of
                                   one fill; else each step fills and drains it */
-    bool fill_needs_stages;     /* 1F1B: as many microbatches as stages but one */
-    bool waits_for_sends;       /* between stages */
-    bool keeps_stage_outputs;   /* until the stage's backward */
-    bool message_buffers;       /* one for each microbatch's activation and gradient
+    bool fill_needs_stages;   /* 1F1B: as many microbatches as stages but one */
+    bool waits_for_sends;     /* between stages */
+    bool keeps_stage_outputs; /* until the stage's backward */
+    bool message_buffers;     /* one for each microbatch's activation and gradient
                                     that come, from the first step on */
     bool interleaves_all_first; /* interleaved: with as many microbatches as stages, all
                                    forwards come first */

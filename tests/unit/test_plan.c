@@ -6,6 +6,7 @@
 #include "search/score/score.h"
 
 #include "draw_bench.h"
+#include "layout/partition.h"
 #include "plan_bench.h"
 #include "search/space/forms.h"
 #include "search/space/layout.h"
@@ -509,7 +510,8 @@ static void test_own(void)
             while (space_next(&it)) {
                 const int64_t *v = it.p.v;
                 json_t *made = plan_point_parallelism(s, &it.p);
-                bool has = json_object_get(made, "partition") != NULL;
+                bool has = json_object_get(made, "partition") != NULL &&
+                           !space_layout_spreads(s, &it.p);
                 int64_t parts = v[SPACE_PIPELINE] * v[SPACE_VIRTUAL];
                 bool even = cases[k].chunks ? parts == 10 && v[SPACE_PIPELINE] == 2
                                             : 14 % parts == 0;
@@ -528,6 +530,71 @@ static void test_own(void)
         CU_ASSERT_EQUAL(forms[0], 0);
         close_job(&x);
     }
+}
+
+/* Layers that do not come out even are spread: they stay as many, stages differ by one, and
+ * the one with the head has no more than any other. */
+static void check_spread(const struct space *s, const struct space_point *p)
+{
+    int64_t n = p->v[SPACE_PIPELINE], parts = n * p->v[SPACE_VIRTUAL], all = 0;
+    bool folds = parallelism_schedule((enum schedule)p->v[SPACE_SCHEDULE])->folds;
+    int64_t of_stage[16] = { 0 }, least = s->layers;
+    json_t *made = plan_point_parallelism(s, p);
+    const json_t *counts = json_object_get(made, "partition");
+    CU_ASSERT_EQUAL_FATAL((int64_t)json_array_size(counts), parts);
+    for (int64_t i = 0; i < parts; i++) {
+        int64_t layers = json_integer_value(json_array_get(counts, (size_t)i));
+        CU_ASSERT(layers > 0);
+        all += layers;
+        of_stage[partition_stage(n, folds, i)] += layers;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        least = of_stage[i] < least ? of_stage[i] : least;
+        CU_ASSERT(of_stage[i] <= (s->layers + n - 1) / n);
+    }
+    CU_ASSERT_EQUAL(all, s->layers);
+    CU_ASSERT(least >= s->layers / n);
+    CU_ASSERT_EQUAL(of_stage[partition_stage(n, folds, parts - 1)], least);
+    json_decref(made);
+}
+
+static void test_spread(void)
+{
+    static const char text[] =
+        "{ 'model': { 'model_type': 'gpt2', 'n_layer': 13, 'n_embd': 256, 'n_head': 4,"
+        "             'vocab_size': 512, 'n_positions': 256 },"
+        "  'cluster': { 'instance': 'p4d.24xlarge' },"
+        "  'training': { 'sequence_length': 256, 'micro_batch_size': 1,"
+        "                'global_batch_size': 64, 'precision': 'bf16' } }";
+    static const char *const allows[] = { "tensor=1", "bucket_size=25MiB",
+                                          "micro_batch_size=1",
+                                          "library=megatron,fsdp,deepspeed" };
+    struct planned x;
+    cfg_loader_init(&x.loader);
+    struct cfg root = cfg_parse(&x.loader, "spread", text, strlen(text));
+    const struct plan_request r = { .scenario = root,
+                                    .allows = { COUNT(allows), allows } };
+    x.rc = plan_job_init(&x.job, &x.loader, &r);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    int64_t spread = 0, chunked = 0, folded = 0, others = 0;
+    const struct space *s = &x.job.space;
+    for (int64_t i = 0; i < space_slices(s); i++) {
+        struct space_iter it;
+        space_iter_init(&it, s, i);
+        while (space_next(&it)) {
+            const int64_t *v = it.p.v;
+            others += v[SPACE_PIPELINE] > 1 && !space_layout_spreads(s, &it.p);
+            if (!space_layout_spreads(s, &it.p))
+                continue;
+            check_spread(s, &it.p);
+            spread++;
+            chunked += v[SPACE_VIRTUAL] > 2;
+            folded += parallelism_schedule((enum schedule)v[SPACE_SCHEDULE])->folds;
+        }
+    }
+    CU_ASSERT(spread > 0 && chunked > 0 && folded > 0);
+    CU_ASSERT(others > 0); /* DeepSpeed's divide their layers themselves */
+    close_job(&x);
 }
 
 /* Each form is written as it is read. */
@@ -712,6 +779,7 @@ void test_plan_register(void)
     CU_add_test(suite, "budgets are of the whole job", test_job_budget);
     CU_add_test(suite, "what of a job plans do without", test_job_words);
     CU_add_test(suite, "a scenario's own choices", test_own);
+    CU_add_test(suite, "layers that do not come out even", test_spread);
     CU_add_test(suite, "forms of checkpointing", test_forms);
     CU_add_test(suite, "models that are whole", test_whole);
     CU_add_test(suite, "orders of ranks", test_placements);

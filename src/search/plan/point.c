@@ -116,8 +116,7 @@ json_t *plan_point_parallelism(const struct space *s, const struct space_point *
                 names_of(parallelism_schedule_names, (int)p->v[SPACE_SCHEDULE])));
         put_degree(o, "virtual_stages", p->v[SPACE_VIRTUAL]);
     }
-    if (space_layout_holds(s, p))
-        put(o, "partition", json_deep_copy(s->layout.partition));
+    space_layout_put(s, p, o);
     put_degree(o, "context", p->v[SPACE_CONTEXT]);
     put_degree(o, "expert", p->v[SPACE_EXPERT]);
     if (p->v[SPACE_PLACEMENT] != space_stack_placement(stack))
@@ -363,8 +362,8 @@ char *plan_point_text(const struct plan_job *job, const struct space_point *p,
         at += (size_t)snprintf(
             buf + at, size - at, " (%s)",
             names_of(parallelism_schedule_names, (int)p->v[SPACE_SCHEDULE]));
-    if (space_layout_holds(&job->space, p) && at < size)
-        at += (size_t)snprintf(buf + at, size - at, ", layout as given");
+    if (at < size)
+        at += (size_t)space_layout_text(&job->space, p, buf + at, size - at);
     if (p->data > 1 && at < size)
         at +=
             (size_t)snprintf(buf + at, size - at, ", data %" PRId64, (int64_t)p->data);

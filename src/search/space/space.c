@@ -164,7 +164,8 @@ static bool virtual_rule(const struct space *s, struct space_point *p)
         parallelism_schedule((enum schedule)p->v[SPACE_SCHEDULE]);
     if (n == 1 || !t->chunks)
         return v == 1;
-    bool even = s->layers % (n * v) == 0 || space_layout_holds(s, p);
+    bool even = s->layers % (n * v) == 0 || space_layout_holds(s, p) ||
+                (s->layers % n != 0 && space_layout_spreads(s, p));
     return v > 1 && (v == 2 || !t->folds) && even &&
            (!t->rounds || p->microbatches % n == 0) &&
            (!t->fills || p->microbatches >= n * v);

@@ -62,6 +62,7 @@ struct space_layout {
     int64_t pipeline, chunks; /* that counts are of; a method's: 0 */
     int64_t most;             /* layers of the fullest stage; a method's: 0 */
     int64_t ends;             /* of embedding and head that a method counts as layers */
+    bool folds;               /* whether counts are of a V */
     int library;              /* whose method it is; -1: any */
 };
 
