@@ -89,6 +89,15 @@ static void print_no_plan(FILE *out, const struct plan_outcome *o)
     report_verdict_line(out, false, line);
 }
 
+/* By the draws that "unfit" is of, which count what the allocator gives back before it
+ * fails; without them by the error of the peak. */
+static bool may_fail(const struct plan_report *r, const struct plan_entry *e)
+{
+    const double shown = 0.005; /* 1 % */
+    return r->options->risk.rule == RISK_NONE ? e->result.near_limit
+                                              : e->risk.unfit >= shown;
+}
+
 /* The verdict on the first plan, and which it is. */
 static void print_verdict(FILE *out, const struct plan_report *r)
 {
@@ -100,7 +109,7 @@ static void print_verdict(FILE *out, const struct plan_report *r)
     const struct plan_entry *e = &r->outcome->entries[0];
     report_verdict_print(out, &(struct report_verdict) {
                                   .fits = e->result.fits,
-                                  .near_limit = e->result.near_limit,
+                                  .near_limit = may_fail(r, e),
                                   .peak_B = e->result.peak_B,
                                   .capacity_B = e->result.capacity_B,
                                   .step_time_s = e->result.step_time_s,
@@ -167,7 +176,7 @@ static void print_entry(FILE *out, const struct plan_report *r, int32_t rank,
             units_time_text(time, e->result.step_time_s),
             units_number_text(UNITS_BUF, e->result.samples_per_s, 5),
             100 * e->result.mfu, units_bytes_text(memory, (double)e->result.peak_B),
-            e->result.near_limit ? "!" : " ");
+            may_fail(r, e) ? "!" : " ");
     plan_usd_print(out, "%9s", e->usd_per_hour);
     plan_usd_print(out, " %9s\n", plan_usd_per_million(r, e));
     wrap(out, "     ", plan_point_text(r->job, &e->point, text, sizeof(text)));
@@ -206,17 +215,13 @@ static void print_standing(FILE *out, const struct plan_report *r)
 {
     const struct plan_entry *e = &r->outcome->entries[0];
     char why[200];
-    if (e->result.near_limit && r->options->risk.rule != RISK_NONE) {
-        bool fits = 100 * e->risk.unfit < 1;
-        snprintf(
-            why, sizeof(why),
-            "plan 1 %s in %.0f %% of draws%s its memory is within the error of its "
-            "prediction",
-            fits ? "fits" : "does not fit",
-            fits ? floor(100 * (1 - e->risk.unfit)) : 100 * e->risk.unfit,
-            fits ? ", though" : ":");
+    if (may_fail(r, e) && r->options->risk.rule != RISK_NONE) {
+        snprintf(why, sizeof(why),
+                 "plan 1 does not fit in %.0f %% of draws: its memory is within the "
+                 "error of its prediction",
+                 100 * e->risk.unfit);
         report_wrap(out, "! ", "  ", why);
-    } else if (e->result.near_limit) {
+    } else if (e->result.near_limit && r->options->risk.rule == RISK_NONE) {
         report_wrap(out, "! ", "  ",
                     "no plan fits with 90 %: memory is within the error of its "
                     "prediction, all may fail");
