@@ -93,7 +93,7 @@ static void print_no_plan(FILE *out, const struct plan_outcome *o)
  * fails; without them by the error of the peak. */
 static bool may_fail(const struct plan_report *r, const struct plan_entry *e)
 {
-    const double shown = 0.005; /* 1 % */
+    const double shown = 0.01; /* less is "0 %" or "<1 %" */
     return r->options->risk.rule == RISK_NONE ? e->result.near_limit
                                               : e->risk.unfit >= shown;
 }
