@@ -39,7 +39,7 @@ static void test_facts(void)
         CU_ASSERT_EQUAL(release_has(fact, "999"), !last);
         CU_ASSERT_TRUE(!first || release_has(fact, first));
         CU_ASSERT_TRUE(!last || release_has(fact, last));
-        CU_ASSERT_PTR_NOT_NULL(strstr(release_needs(fact), first ? first : last));
+        CU_ASSERT_PTR_NOT_NULL(strstr(release_needs(fact), last ? last : first));
     }
 }
 
