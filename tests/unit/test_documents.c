@@ -44,7 +44,7 @@ static void test_cells(void)
                            "print('%s' % n)\nIn [3]:\n\n\nIn [4]:\n\n\n\nIn [5]:\n\n\n"
                            "In [6]:\n%%time\ny = 3\n%run s.py --k\n");
     CU_ASSERT_STRING_EQUAL(nb.shell,
-                           "\n\n\nexport TP=4\n\npython t.py --n ${n} \\\n--m ${x} "
+                           "\n\n\nexport TP=4\n\npython t.py --n ${n} \\\n --m ${x} "
                            "{\"a\": 1}\n\n\n\ntorchrun train.py --a "
                            "1\n\n\n\n\n\n\n\n\n\n\npython s.py --k\n");
     CU_ASSERT_EQUAL_FATAL(nb.files.n, 1);

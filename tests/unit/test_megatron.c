@@ -193,7 +193,7 @@ static const struct {
       "/parallelism/sharding/strategy", "\"optimizer\"" },
     { "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads",
       "/parallelism/sharding/strategy", "?" },
-    { "--use-megatron-fsdp", "/parallelism/library", "\"megatron\"" },
+    { "--use-megatron-fsdp", "/parallelism/library", "?" },
     { "--cuda-graph-impl transformer_engine --cuda-graph-scope attn moe_router "
       "moe_preprocess",
       "/training/cuda_graphs", "[\"attn\",\"moe_router\",\"moe_preprocess\"]" },

@@ -154,11 +154,13 @@ static const struct reading commands[] = {
 
 /* DeepSpeed-Chat's: the options are what its programs make a configuration of ------ */
 
-#define CHAT                                                                    \
-    "deepspeed --num_gpus 8 main.py --model_name_or_path gpt2-xl --data_split " \
+#define CHAT                                                                 \
+    "deepspeed --num_gpus 8 main.py --model_name_or_path facebook/opt-1.3b " \
+    "--data_split "                                                          \
     "2,4,4 --per_device_train_batch_size 4 --max_seq_len 512 --deepspeed "
 #define CHAT_TREE(lora, sharding, step)                                            \
-    "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2-xl\","    \
+    "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"facebook/"     \
+    "opt-1.3b\","                                                                  \
     "\"parallelism\":{" sharding "},\"training\":{\"gradient_clipping\":1.0," lora \
     "\"micro_batch_size\":4,"                                                      \
     "\"precision\":\"fp16\",\"sequence_length\":512" step "}}"
@@ -185,8 +187,13 @@ static const struct reading chat[] = {
                 ZERO3(""), SFT_STEP),
       "without only_optimize_lora, what has no adapter is trained too" },
     { "step1_supervised_finetuning/run.sh",
+      CHAT "--zero_stage 3 --lora_dim 16 --lora_module_name h. --only_optimize_lora\n",
+      CHAT_TREE("", ZERO3(""), SFT_STEP),
+      "only_optimize_lora leaves nothing to train" },
+    { "step1_supervised_finetuning/run.sh",
       "if [ \"$1\" = convert ]; then a=\"python convert.py\"\nelse a=\"deepspeed "
-      "--num_gpus 8 main.py\"; fi\neval \"$a --model_name_or_path gpt2-xl --data_split "
+      "--num_gpus 8 main.py\"; fi\neval \"$a --model_name_or_path facebook/opt-1.3b "
+      "--data_split "
       "2,4,4 --per_device_train_batch_size 4 --max_seq_len 512 --deepspeed "
       "--zero_stage 3\"\n",
       CHAT_TREE("", ZERO3(""), SFT_STEP), "taken to be started without arguments" },

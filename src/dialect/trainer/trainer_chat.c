@@ -121,9 +121,10 @@ static const char *blocks_of(struct launch_context *t, const struct value *optio
     return NULL;
 }
 
-/* Whether no layer has the name in its path, so that no adapter is made. */
+/* Whether no layer has the name in its path, so that no adapter is made; alone: nothing
+ * else is trained. */
 static bool makes_none(struct launch_context *t, const struct value *options,
-                       const struct value_item *rank, const char *name)
+                       const struct value_item *rank, const char *name, bool alone)
 {
     const char *blocks = blocks_of(t, options);
     bool path = strstr(name, "layers") || strstr(name, "h.");
@@ -131,8 +132,10 @@ static bool makes_none(struct launch_context *t, const struct value *options,
         return false;
     launch_note(t->l, rank->line, DIAG_APPROXIMATE,
                 "%s: no linear layer of this model has \"%.60s\" in its path%s%s: no "
-                "adapter is made, and all weights are trained",
-                rank->key, name, *blocks ? ", which is " : "", blocks);
+                "adapter is made, and %s",
+                rank->key, name, *blocks ? ", which is " : "", blocks,
+                alone ? "only_optimize_lora leaves nothing to train"
+                      : "all weights are trained");
     return true;
 }
 
@@ -145,6 +148,7 @@ void trainer_take_chat_adapters(struct launch_context *t, const struct value *op
                             *only = option(options, "only-optimize-lora");
     const char *name =
         of && of->value->kind == VALUE_STRING ? of->value->text : "decoder.layers.";
+    bool alone = only && !launch_is_off(only->value);
     int64_t n;
     launch_hear(t, rank);
     launch_hear(t, of);
@@ -153,9 +157,9 @@ void trainer_take_chat_adapters(struct launch_context *t, const struct value *op
         return;
     if (!launch_whole(rank->value, &n)) {
         launch_unresolved_item(t, PEFT_LORA, rank, "whole number");
-    } else if (makes_none(t, options, of ? of : rank, name)) {
+    } else if (makes_none(t, options, of ? of : rank, name, alone)) {
         t->adapters = true; /* it is known what they are */
-        if (only && !launch_is_off(only->value))
+        if (alone)
             launch_unresolved_item(t, PEFT_TARGETS, of ? of : rank, "path of layers");
     } else {
         t->adapters = true;
@@ -166,7 +170,7 @@ void trainer_take_chat_adapters(struct launch_context *t, const struct value *op
             launch_set(t, PEFT_TARGETS, json_string("all-linear"), of ? of : rank);
         else
             launch_unresolved_item(t, PEFT_TARGETS, of, "path of layers");
-        if (!only || launch_is_off(only->value))
+        if (!alone)
             take_rest(t, rank);
     }
 }
