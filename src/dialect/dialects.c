@@ -1,7 +1,7 @@
 /* The dialects: a row each. */
 #include "dialect/accelerate/accelerate.h"
-#include "dialect/awsfsdp/awsfsdp.h"
 #include "dialect/autotrain/autotrain.h"
+#include "dialect/awsfsdp/awsfsdp.h"
 #include "dialect/axolotl/axolotl.h"
 #include "dialect/colossalai/colossalai.h"
 #include "dialect/deepspeed/deepspeed.h"
