@@ -106,6 +106,7 @@ static const struct cfg_field fields[] = {
     CFG_REAL("stream_sm_bytes", T, fw.rates.stream_sm_B, 0, 1000),
     BYTES_EACH("logit", loss.logit_B),
     BYTES_EACH("split_loss", loss.split_B),
+    CFG_BOOL("kept_logits", T, fw.loss.kept),
     CFG_REAL("flash_sinks", T, fw.rates.flash_sinks, 0.01, 10),
     CFG_BOOL("flash2", T, fw.rates.flash2),
     CFG_BOOL("flash3", T, fw.rates.flash3),

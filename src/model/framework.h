@@ -90,6 +90,7 @@ struct framework_loss {
     /* loss over a split vocabulary: bytes per logit that its backward makes with
      * the gradient */
     double split_B;
+    bool kept; /* the last stage holds its 16-bit logits through backward */
 };
 
 /* Rates of kernels, against the operator list's bytes and the GPU's file. */

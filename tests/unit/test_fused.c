@@ -300,6 +300,15 @@ static void test_raw_loss(void)
     s.raw_loss = false;
     list = op_make(&a, &m, s);
     CU_ASSERT_EQUAL(op_block_kept_B(&list.blocks[2]) - kept_B, 3 * logits_B);
+    /* those of an engine that holds the last stage's outputs stay, too */
+    int64_t eager_B = made_by_backward_B(&list.blocks[2], "loss_bwd");
+    struct framework holds = op_eager;
+    holds.loss.kept = true;
+    s.framework = &holds;
+    list = op_make(&a, &m, s);
+    CU_ASSERT_EQUAL(made_by_backward_B(&list.blocks[2], "loss_bwd"),
+                    eager_B + logits_B);
+    s.framework = &op_eager;
     s.raw_loss = true;
     s.tensor = 4;
     list = op_make(&a, &m, s);

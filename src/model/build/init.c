@@ -192,8 +192,9 @@ static void set_widths(struct build *b)
     b->width[WIDTH_MASK] = 1;
     b->width[WIDTH_FP32] = 4;
     b->width[WIDTH_LOSS] = logit_B(b->s) / 4;
+    const struct framework_loss *loss = &b->s->framework->loss;
     b->width[WIDTH_LOSS_BWD] =
-        narrow + (splits_loss(b->s) ? b->s->framework->loss.split_B : 0);
+        narrow + (splits_loss(b->s) ? loss->split_B : 0) + (loss->kept ? narrow : 0);
 }
 
 static int64_t padded(int64_t n, int64_t multiple)
