@@ -126,6 +126,37 @@ static void test_fused_gate(void)
     arena_release(&a);
 }
 
+/* RMSNorm of several kernels keeps 4 B an element more than one kernel: the input in fp32
+ * in place of its 16 bits, and what a trained weight multiplies. */
+static void test_eager_norm(void)
+{
+    static const struct {
+        enum op_precision precision;
+        int64_t rank; /* of adapters: norms are frozen */
+        int64_t more_B;
+    } rows[] = { { OP_BF16, 0, 4 },
+                 { OP_AMP_BF16, 0, 4 },
+                 { OP_BF16, 8, 2 },
+                 { OP_AMP_BF16, 8, 0 } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct arena a;
+        arena_init(&a);
+        struct framework one = op_eager, several = op_eager;
+        one.kernels.fused_norm = true;
+        several.kernels.fused_norm = false;
+        struct model m = op_llama(HEADS, 3 * H);
+        struct op_settings s = op_settings_of(rows[i].precision, &several);
+        s.lora.rank = rows[i].rank;
+        struct op_list apart = op_make(&a, &m, s);
+        s.framework = &one;
+        struct op_list fused_list = op_make(&a, &m, s);
+        CU_ASSERT_EQUAL(op_block_kept_B(&apart.blocks[1]) -
+                            op_block_kept_B(&fused_list.blocks[1]),
+                        2 * rows[i].more_B * BATCH * SEQ * H);
+        arena_release(&a);
+    }
+}
+
 /* Rotary embeddings in one kernel each way read and write queries and keys once; the
  * eager chains of 10 and 18 kernels move 10 and 15 times as much, and keep the same. */
 static void test_fused_rope(void)
@@ -326,6 +357,7 @@ void test_fused_register(void)
     CU_add_test(suite, "casts around fp8 products", test_fp8);
     CU_add_test(suite, "compiled code pads odd products", test_padded);
     CU_add_test(suite, "a fused gate keeps nothing between", test_fused_gate);
+    CU_add_test(suite, "several kernels of a norm keep fp32", test_eager_norm);
     CU_add_test(suite, "rotary embeddings in one kernel", test_fused_rope);
     CU_add_test(suite, "activations of several kernels", test_activations);
     CU_add_test(suite, "a fused loss holds 16-bit logits alone", test_fused_loss);

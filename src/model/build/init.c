@@ -388,7 +388,8 @@ int build_init(struct build *b, struct arena *arena, const struct model *m,
     if (build_check(m, s, vocab, err) < 0)
         return -1;
     b->flags = flags(m, s);
-    b->flags |= flag(!build_trains(b, MODULE_WORD), HAS_FROZEN_EMBEDDING);
+    b->flags |= flag(!build_trains(b, MODULE_WORD), HAS_FROZEN_EMBEDDING) |
+                flag(!build_trains(b, MODULE_NORM), HAS_FROZEN_NORMS);
     set_widths(b);
     for (int i = 0; i < OP_MODULES; i++)
         b->shares[i] = share_of(m, s, (enum op_module)i);

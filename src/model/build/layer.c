@@ -6,12 +6,18 @@
 
 /* Norm, and what ends a sublayer --------------------------------------------------- */
 
+/* RMSNorm of several kernels keeps its input in fp32 for the square and the product, and
+ * what its weight multiplies, where that is trained: 4 B more than one kernel, which keeps
+ * its input (transformers/models/llama/modeling_llama.py, LlamaRMSNorm). */
 const struct row build_norm_f[] = {
     { ROW_OWNER, "norm#", MODULE_NORM, .unless = HAS_EAGER_RMS, .read = { WIDE(1, A) },
       .write = { WIDE(1, A) }, .keep = { KEEP(NARROW(1, I), "@", .unless = HAS_AMP) } },
     { ROW_OWNER, "norm#", MODULE_NORM, .when = HAS_EAGER_RMS, .launches = 6,
       .read = { WIDE(2, A), FP32(4, A) }, .write = { WIDE(2, A), FP32(3, A) },
-      .keep = { KEEP(NARROW(1, I), "@", .unless = HAS_AMP) } },
+      .keep = { KEEP(NARROW(1, I), "@", .unless = HAS_AMP),
+                KEEP(FP32(1, A), "norm#_bwd", .unless = HAS_FROZEN_NORMS),
+                KEEP(NARROW(1, A), "norm#_bwd",
+                     .when = HAS_FROZEN_NORMS | HAS_CAST_LOSS, .unless = HAS_AMP) } },
     ROW_END,
 };
 

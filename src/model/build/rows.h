@@ -232,6 +232,7 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_RAW_LOSS              FLAG(89) /* its kernels read 16-bit logits */
 #define HAS_SCATTER               FLAG(90) /* experts' rows are added up by index, */
 #define HAS_SCATTERED_BIASES      FLAG(91) /* gradients of their biases too */
+#define HAS_FROZEN_NORMS          FLAG(92) /* no norm of a layer is trained */
 /* clang-format on */
 
 /* What owns parameters. */
