@@ -203,18 +203,20 @@ static const struct {
       "--set /training/activation_checkpointing=full --set /training/attention=flash",
       true }, /* no change alone, but two */
     { LIBRARY("ddp"), "--set /parallelism/library=fsdp", true },
-    { FULL ON("ml.p4d.24xlarge") " /training/micro_batch_size=3",
-      "--set /training/micro_batch_size=1 --set "
+    { FULL ON("ml.p4de.24xlarge") " /training/micro_batch_size=6",
+      "--set /training/micro_batch_size=2 --set "
       "/training/gradient_accumulation_steps=3",
       false },
     { FULL ON("ml.p4de.24xlarge") " /training/micro_batch_size=24",
       "--set /training/micro_batch_size=2 --set "
       "/training/gradient_accumulation_steps=12",
       true },
-    { FULL ON("ml.p4d.24xlarge") " /training/micro_batch_size=2",
-      "--set /training/micro_batch_size=1 --set "
+    { FULL ON("ml.p4de.24xlarge") " /training/micro_batch_size=4",
+      "--set /training/micro_batch_size=2 --set "
       "/training/gradient_accumulation_steps=2",
       false },
+    { FULL ON("ml.p4d.24xlarge") " /training/micro_batch_size=2",
+      "--set /training/activation_checkpointing=full", true },
 };
 
 static bool fits_with(const char *changes, const struct fit_remedy *x)
