@@ -149,15 +149,16 @@ static int open_next_to(struct file_out *out)
     enum { TRIES = 100 };
     for (int i = 0; i < TRIES; i++) {
         char *temp = xasprintf("%s.%ld-%d.tmp", out->path, (long)getpid(), i);
+        ending_add_file(temp); /* before it is there: a signal may come between */
         int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0) {
             out->temp = temp;
-            ending_add_file(temp);
             out->stream = fdopen(fd, "wb");
             if (!out->stream)
                 close(fd);
             return out->stream ? 0 : -1;
         }
+        ending_drop(temp);
         free(temp);
         if (errno != EEXIST)
             break;
@@ -276,10 +277,10 @@ int dir_out_open(struct dir_out *out, const char *path, struct err *err)
     out->path = xasprintf("%.*s", (int)n, path);
     for (int i = 0; i < TRIES && !out->temp; i++) {
         out->temp = xasprintf("%s.%ld-%d.tmp", out->path, (long)getpid(), i);
-        if (mkdir(out->temp, 0777) == 0) {
-            ending_add_dir(out->temp);
+        ending_add_dir(out->temp); /* likewise */
+        if (mkdir(out->temp, 0777) == 0)
             return 0;
-        }
+        ending_drop(out->temp);
         free(out->temp);
         out->temp = NULL;
         if (errno != EEXIST)
