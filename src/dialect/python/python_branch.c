@@ -115,11 +115,6 @@ static bool is_in_untaken(const struct python_parser *r, size_t at)
     return false;
 }
 
-static bool is_letter(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 bool python_is_untaken(const struct python_parser *r, const char *name)
 {
     static const char def[] = "def ";
@@ -127,7 +122,7 @@ bool python_is_untaken(const struct python_parser *r, const char *name)
     bool any = false;
     for (const char *s = r->lex.s; (s = strstr(s, name)) != NULL; s += n) {
         size_t at = (size_t)(s - r->lex.s);
-        if (is_letter(s[n]) || (at && is_letter(s[-1])) ||
+        if (python_is_letter(s[n]) || (at && python_is_letter(s[-1])) ||
             (at >= d && strncmp(s - d, def, d) == 0))
             continue;
         if (!is_in_untaken(r, at))

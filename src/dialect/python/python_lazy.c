@@ -3,13 +3,7 @@
  * the text. */
 #include "dialect/python/python_parse.h"
 
-#include <ctype.h>
 #include <string.h>
-
-static bool is_letter(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
 
 static const char *skip_spaces(const char *s)
 {
@@ -27,7 +21,7 @@ static const char *quoted(struct arena *arena, const char *s)
     for (s++; *s == '.'; s++) {
     }
     size_t n = 0;
-    while (is_letter(s[n]) || s[n] == '.')
+    while (python_is_letter(s[n]) || s[n] == '.')
         n++;
     return n && s[n] == quote ? arena_strndup(arena, s, n) : NULL;
 }
@@ -78,7 +72,7 @@ static const char *of_import(struct arena *arena, const char *text, const char *
         s += sizeof(from) - 1;
         s += strspn(s, ".");
         size_t m = 0;
-        while (is_letter(s[m]) || s[m] == '.')
+        while (python_is_letter(s[m]) || s[m] == '.')
             m++;
         const char *list = s + m;
         if (!m || strncmp(list, import, sizeof(import) - 1) != 0)
@@ -86,7 +80,8 @@ static const char *of_import(struct arena *arena, const char *text, const char *
         list += sizeof(import) - 1;
         size_t length = strcspn(list, *list == '(' ? ")" : "\n");
         for (const char *w = list; (w = strstr(w, name)) != NULL; w += n)
-            if (w + n <= list + length && !is_letter(w[n]) && !is_letter(w[-1]))
+            if (w + n <= list + length && !python_is_letter(w[n]) &&
+                !python_is_letter(w[-1]))
                 return arena_strndup(arena, s, m);
     }
     return NULL;

@@ -282,6 +282,11 @@ static void read_token(struct python_lexer *lex, struct python_token *t)
     }
 }
 
+bool python_is_letter(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
 struct python_token python_next(struct python_lexer *lex)
 {
     size_t from = lex->i;

@@ -44,6 +44,9 @@ struct python_token python_next(struct python_lexer *lex);
  * "In [None]:", "Out[5]:"; its length with the colon, or 0. */
 size_t python_prompt(const char *s);
 
+/* Whether a letter, a digit or "_" of ASCII, which may go on a name. */
+bool python_is_letter(char c);
+
 bool python_is(const struct python_token *t, const char *word); /* a name or operator */
 
 #endif
