@@ -1,6 +1,7 @@
 #include "dialect/autotrain/autotrain.h"
 
 #include "base/names.h"
+#include "dialect/accelerate/accelerate.h"
 #include "dialect/launch/launch_config.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
@@ -89,21 +90,16 @@ static void add_backend(struct launch_context *t, struct value *to,
     const struct value_item *it = value_get(params, "distributed_backend");
     if (!it || strcmp(launch_word(params, "distributed_backend", "ddp"), "deepspeed"))
         return;
-    struct value *config = value_new(t->arena, VALUE_DICT, it->line, 0),
-                 *zero = value_new(t->arena, VALUE_DICT, it->line, 0),
+    struct value *section = value_new(t->arena, VALUE_DICT, it->line, 0),
                  *stage = value_new(t->arena, VALUE_INT, it->line, 0);
     stage->integer = 3;
-    value_add(t->arena, zero, "stage", it->line, stage);
-    value_add(t->arena, config, "zero_optimization", it->line, zero);
-    value_add(t->arena, config, "gradient_clipping", it->line,
-              value_new_string(t->arena, "auto", it->line, 0));
-    for (int i = 0; i < 2; i++) {
-        const char *half = i ? "bf16" : "fp16";
-        struct value *section = value_new(t->arena, VALUE_DICT, it->line, 0);
-        if (strcmp(launch_word(params, "mixed_precision", ""), half) != 0)
-            continue;
-        add_switch(t, section, "enabled", it, true);
-        value_add(t->arena, config, half, it->line, section);
+    value_add(t->arena, section, "zero_stage", it->line, stage);
+    struct value *config = accelerate_deepspeed_of(t, section, NULL, it->line);
+    const char *half = launch_word(params, "mixed_precision", "");
+    if (strcmp(half, "fp16") == 0 || strcmp(half, "bf16") == 0) {
+        struct value *of_half = value_new(t->arena, VALUE_DICT, it->line, 0);
+        add_switch(t, of_half, "enabled", it, true);
+        value_add(t->arena, config, half, it->line, of_half);
     }
     value_add(t->arena, to, "deepspeed", it->line, config);
 }
