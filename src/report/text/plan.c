@@ -221,7 +221,7 @@ static void print_standing(FILE *out, const struct plan_report *r)
                  "error of its prediction",
                  100 * e->risk.unfit);
         report_wrap(out, "! ", "  ", why);
-    } else if (e->result.near_limit && r->options->risk.rule == RISK_NONE) {
+    } else if (may_fail(r, e)) {
         report_wrap(out, "! ", "  ",
                     "no plan fits with 90 %: memory is within the error of its "
                     "prediction, all may fail");
