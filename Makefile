@@ -44,7 +44,7 @@ comma := ,
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit suites golden options terminal exhaustive browser readme sweeps files capture strangers questions device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults threads everywhere check-deep coverage arm64 valgrind analysers
+.PHONY: all demo test unit suites golden options terminal exhaustive browser readme sweeps files capture strangers questions device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults threads everywhere figures check-deep coverage arm64 valgrind analysers
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -86,6 +86,10 @@ exhaustive: $(BUILD)/smsim      ## plans that are listed against simulating ever
 
 readme: $(BUILD)/smsim          ## README.md and docs/ against what the program prints
 	$(Q)SLOW=1 sh tests/readme.sh $(BUILD)/smsim
+	$(Q)python3 tests/figures.py $(BUILD)/smsim
+
+figures: $(BUILD)/smsim         ## errors that pages quote, as the program computes them: UPDATE=1 writes them
+	$(Q)python3 tests/figures.py $(BUILD)/smsim $(if $(UPDATE),--update)
 
 prose:                          ## the words and sentences of pages, comments and messages
 	$(Q)sh tests/prose.sh
