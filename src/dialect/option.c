@@ -293,10 +293,11 @@ static void report_unknown(struct report *r, const struct value_item *it,
 {
     const char *near = nearest(r->t->arena, r->tables, r->path, it->key);
     bool each = how == DIALECT_UNKNOWN_WARNED || how == DIALECT_UNKNOWN_WRONG;
-    bool wrong = how == DIALECT_UNKNOWN_NEAR_WRONG || how == DIALECT_UNKNOWN_WRONG;
+    bool strict = how == DIALECT_UNKNOWN_NEAR_WRONG || how == DIALECT_UNKNOWN_WRONG;
+    bool wrong = strict && near;
     struct launch *l = r->t->l;
     bool comment = it->key[0] == '_' || it->key[0] == '#' || it->key[0] == '/';
-    if (!comment && (asks_frozen(r, it) || (!wrong && asks_near(r, near, it))))
+    if (!comment && (asks_frozen(r, it) || (!strict && asks_near(r, near, it))))
         return;
     if (how == DIALECT_UNKNOWN_OPEN && !comment && !launch_is_off(it->value)) {
         launch_idle_add(&r->open, "%s%s", r->at.section, it->key);
@@ -314,7 +315,7 @@ static void report_unknown(struct report *r, const struct value_item *it,
               wrong ? "unknown key" : "not known, and passed over",
               near ? " (did you mean \"" : "", near ? near : "",
               near                           ? "\"?)"
-              : how == DIALECT_UNKNOWN_WRONG ? " (the software refuses it)"
+              : how == DIALECT_UNKNOWN_WRONG ? " (newer versions refuse it)"
                                              : "");
 }
 

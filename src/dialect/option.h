@@ -94,7 +94,7 @@ enum dialect_unknown {
     DIALECT_UNKNOWN_NEAR_WARNED, /* a warning where a known name is near, else so */
     DIALECT_UNKNOWN_NEAR_WRONG,  /* an error there, else so */
     DIALECT_UNKNOWN_WARNED,      /* a warning of each */
-    DIALECT_UNKNOWN_WRONG,       /* an error of each */
+    DIALECT_UNKNOWN_WRONG,       /* an error there, else a warning */
 };
 
 /* The rows of a dictionary; several tables may be of one. */

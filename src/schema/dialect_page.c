@@ -64,7 +64,8 @@ static const char *unknown_of(const struct dialect_table *tables)
         [DIALECT_UNKNOWN_NEAR_WRONG] =
             "is refused where it is near a known one, else named as without effect",
         [DIALECT_UNKNOWN_WARNED] = "is warned of",
-        [DIALECT_UNKNOWN_WRONG] = "is refused",
+        [DIALECT_UNKNOWN_WRONG] =
+            "is refused where it is near a known one, else warned of",
     };
     return said[tables->unknown];
 }

@@ -2,6 +2,7 @@
 #include "config/pointer.h"
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/launch/launch_override.h"
+#include "dialect/launch/launch_shell.h"
 #include "dialect/source/files.h"
 #include "model/model.h"
 
@@ -236,7 +237,7 @@ void deepspeed_take_file(struct launch_context *t, const struct dialect_option *
     /* below a variable of the environment, too */
     bool named = v->kind == VALUE_STRING || (v->text && *v->text == '$');
     const char *file = named ? deepspeed_find(t, v->text) : NULL;
-    if (!file && v->kind == VALUE_STRING) /* by its name alone */
+    if (!file && v->text && !strchr(launch_last_part(v->text), '$')) /* by its name */
         file = launch_path_next_to(t->l, v->text, v->line);
     struct value *read = file ? deepspeed_load(t->l->loader, file) : NULL;
     const struct value *known =
