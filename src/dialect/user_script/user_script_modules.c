@@ -132,6 +132,15 @@ static void take_products(struct parts *s)
     }
 }
 
+/* xformers.ops.LowerTriangularMask(). */
+static bool is_triangle(const struct value *bias)
+{
+    const char *said = !bias                         ? NULL
+                       : bias->kind == VALUE_UNKNOWN ? bias->why
+                                                     : bias->text;
+    return said && strstr(said, "LowerTriangular");
+}
+
 /* What is not read of a network, and what says how it attends. */
 static void take_others(struct parts *s)
 {
@@ -149,8 +158,10 @@ static void take_others(struct parts *s)
         s->attentions += strcmp(last, "MultiheadAttention") == 0;
         s->s.sdpa |= strcmp(last, "scaled_dot_product_attention") == 0;
         s->s.flash |= strncmp(last, "flash_attn", 10) == 0;
+        s->s.efficient |= strcmp(last, "memory_efficient_attention") == 0;
         s->s.causal |= (causal && !launch_is_off(causal)) ||
                        strcmp(last, "tril") == 0 || strcmp(last, "triu") == 0 ||
+                       is_triangle(value_member(m->arguments, "attn_bias")) ||
                        strstr(last, "subsequent_mask") || strstr(last, "causal") ||
                        strstr(last, "Causal");
     }

@@ -89,7 +89,8 @@ const char *const user_script_same[] = {
 /* Modules of a network that a text builds (user_script_modules.c). */
 const char *const user_script_modules[] = {
     "Linear", "Embedding", "ModuleList", "Sequential", "scaled_dot_product_attention", "tril", "triu", "generate_square_subsequent_mask",
-    "*causal", "*Causal", "flash_attn_func", "flash_attn_qkvpacked_func", "Conv1d", "Conv2d", "LSTM", "GRU", "MultiheadAttention",
+    "*causal", "*Causal", "flash_attn_func", "flash_attn_qkvpacked_func", "flash_attn_kvpacked_func", "flash_attn_varlen_func",
+    "flash_attn_varlen_qkvpacked_func", "flash_attn_unpadded_func", "flash_attn_unpadded_qkvpacked_func", "memory_efficient_attention", "Conv1d", "Conv2d", "LSTM", "GRU", "MultiheadAttention",
     "TransformerEncoder", "TransformerEncoderLayer", "TransformerDecoder", "TransformerDecoderLayer", "Transformer", "topk", "checkpoint",
     "checkpoint_sequential", "ModuleDict", NULL,
 };

@@ -162,8 +162,9 @@ void user_script_take_stack(struct launch_context *t, const struct user_script *
                    &from);
     if (!launch_has(t, attention))
         launch_set(t, attention,
-                   json_string(s.flash  ? "flash"
-                               : s.sdpa ? "sdpa"
-                                        : "unfused"),
+                   json_string(s.flash       ? "flash"
+                               : s.efficient ? "memory-efficient"
+                               : s.sdpa      ? "sdpa"
+                                             : "unfused"),
                    &from);
 }

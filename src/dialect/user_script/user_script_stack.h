@@ -13,7 +13,7 @@ struct user_script_stack {
     int64_t classes;         /* of a head that has no vocabulary; 0: there is none */
     int64_t patch, picture;  /* of a picture: pixels of a side; 0: it reads words */
     int64_t line;
-    bool gated, causal, sdpa, flash, open, types;
+    bool gated, causal, sdpa, flash, efficient, open, types;
 };
 
 /* false: it is none that is understood. */
