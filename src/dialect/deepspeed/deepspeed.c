@@ -2,6 +2,7 @@
 
 #include "base/names.h"
 #include "config/pointer.h"
+#include "dialect/launch/launch_config.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -114,13 +115,53 @@ void deepspeed_auto(const struct deepspeed *c, const struct value_item *it,
 
 /* Batches and precision ------------------------------------------------------------ */
 
+static const char steps_at[] = "/training/gradient_accumulation_steps";
+
+/* The engine runs the batches that it is handed, whatever its configuration says, which
+ * decides how many a step takes: one where a single size is given
+ * (deepspeed/runtime/config.py, _set_batch_related_parameters). */
+static void take_loaded(const struct deepspeed *c, const char *micro, const char *steps)
+{
+    static const char at[] = "/training/micro_batch_size";
+    const struct value_item *it = value_get(c->root, micro), *in = c->t->loaded,
+                            *all = value_get(c->root, "train_batch_size");
+    const struct value_item *said = it ? it : all;
+    int64_t own = in->value->integer, n = own, many;
+    bool micro_is = deepspeed_whole(c, it, "", 1, &n),
+         all_is = deepspeed_whole(c, all, "", 1, &many);
+    launch_set(c->t, at, json_integer((json_int_t)own), in);
+    launch_hear(c->t, in);
+    take_whole(c, c->root, "", steps, 1, steps_at);
+    if (!launch_has(c->t, steps_at) && micro_is && all_is && n != own) {
+        launch_add_unresolved(c->t, steps_at, all->line,
+                              "%strain_batch_size: it is divided by %s and the GPUs, "
+                              "and the loader gives %lld",
+                              c->prefix, micro, (long long)own);
+        launch_add_example(c->t, steps_at, "1");
+    } else if (!launch_has(c->t, steps_at) && micro_is && all_is)
+        take_whole(c, c->root, "", "train_batch_size", 1,
+                   "/training/global_batch_size");
+    else if (!launch_has(c->t, steps_at) && (micro_is || all_is))
+        launch_assume(c->t, steps_at, json_integer(1),
+                      arena_printf(c->t->arena, "%s alone gives no more", said->key));
+    if (said && (!micro_is || n != own))
+        launch_note(c->t->l, in->line, DIAG_ASSUMED,
+                    "%s%s is passed over: the program's own loader gives %lld, which "
+                    "the engine runs as they come",
+                    c->prefix, said->key, (long long)own);
+}
+
 static void take_batches(const struct deepspeed *c)
 {
     static const char micro[] = "train_micro_batch_size_per_gpu",
                       steps[] = "gradient_accumulation_steps";
+    if (c->t->loaded && !launch_has(c->t, "/training/micro_batch_size")) {
+        take_loaded(c, micro, steps);
+        return;
+    }
     take_whole(c, c->root, "", "train_batch_size", 1, "/training/global_batch_size");
     take_whole(c, c->root, "", micro, 1, "/training/micro_batch_size");
-    take_whole(c, c->root, "", steps, 1, "/training/gradient_accumulation_steps");
+    take_whole(c, c->root, "", steps, 1, steps_at);
     deepspeed_auto(c, value_get(c->root, micro),
                    (struct launch_auto) { .pointer = "/training/micro_batch_size",
                                           .argument = "per_device_train_batch_size" });

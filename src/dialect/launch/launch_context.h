@@ -40,8 +40,10 @@ struct launch_context {
     int32_t values;       /* given as JSON so far */
     const struct launch_command *command; /* of a shell script; NULL */
     const char *maker; /* whose accelerators a variable of the script is for, or NULL */
-    const struct value_item *kept; /* turns recomputation off, whatever the default */
-    const struct value *fabric;    /* of `fabric run`; NULL: none is left */
+    const struct value_item *kept;   /* turns recomputation off, whatever the default */
+    const struct value *fabric;      /* of `fabric run`; NULL: none is left */
+    const struct value_item *loaded; /* the batch of a loader of the text's own that
+                                        DeepSpeed's engine is handed; NULL */
     const struct launch_heard *heard; /* of the items that rows took */
 };
 

@@ -109,6 +109,28 @@ static bool take_named(struct launch_context *t, const struct user_script *g)
     return true;
 }
 
+/* Which batch the engine is handed: of a loader of the text's own, unless
+ * initialize(training_data=...) makes it by the configuration, or the loader asks the
+ * engine for that: engine.train_micro_batch_size_per_gpu(). */
+static void take_loaded(struct launch_context *t, const struct user_script *g)
+{
+    static const char word[] = "per_device_train_batch_size";
+    const struct value *data = user_script_given(g->parts[SCRIPT_ENGINE],
+                                                 "training_data", "3"),
+                       *v = user_script_given(g->parts[SCRIPT_LOADER], "batch_size",
+                                              "1");
+    const struct value_item *it = value_get(g->words, word);
+    bool asks = it && it->value->kind == VALUE_UNKNOWN && it->value->why &&
+                strstr(it->value->why, "train_micro_batch_size_per_gpu(");
+    bool makes = data && data->kind != VALUE_NONE;
+    for (const char *const *name = user_script_batches; asks && *name; name++)
+        if ((it = value_get(g->words, *name))) /* of which the configuration is made */
+            value_remove(g->words, (int32_t)(it - g->words->items));
+    if (!asks && !makes && it && v && v->kind == VALUE_INT && v->integer > 0 &&
+        it->value->kind == VALUE_INT && it->value->integer == v->integer)
+        t->loaded = it;
+}
+
 void user_script_take_engine(struct launch_context *t, const struct user_script *g)
 {
     static const char why[] =
@@ -116,6 +138,8 @@ void user_script_take_engine(struct launch_context *t, const struct user_script 
         "here, and decides it";
     const struct python_call *c = g->parts[SCRIPT_ENGINE];
     int64_t line = c ? (g->line ? g->line : c->line) : 0;
+    if (c)
+        take_loaded(t, g);
     if (!c || launch_has(t, library_at) || take_named(t, g) ||
         value_get(g->words, "deepspeed"))
         return;
