@@ -111,8 +111,8 @@ static bool take_named(struct launch_context *t, const struct user_script *g)
 
 /* Which batch the engine is handed: of a loader of the text's own, unless
  * initialize(training_data=...) makes it by the configuration, or the loader asks the
- * engine for that: engine.train_micro_batch_size_per_gpu(). */
-static void take_loaded(struct launch_context *t, const struct user_script *g)
+ * engine for that (true): engine.train_micro_batch_size_per_gpu(). */
+static bool take_loaded(struct launch_context *t, const struct user_script *g)
 {
     static const char word[] = "per_device_train_batch_size";
     const struct value *data = user_script_given(g->parts[SCRIPT_ENGINE],
@@ -129,6 +129,7 @@ static void take_loaded(struct launch_context *t, const struct user_script *g)
     if (!asks && !makes && it && v && v->kind == VALUE_INT && v->integer > 0 &&
         it->value->kind == VALUE_INT && it->value->integer == v->integer)
         t->loaded = it;
+    return asks;
 }
 
 void user_script_take_engine(struct launch_context *t, const struct user_script *g)
@@ -138,12 +139,13 @@ void user_script_take_engine(struct launch_context *t, const struct user_script 
         "here, and decides it";
     const struct python_call *c = g->parts[SCRIPT_ENGINE];
     int64_t line = c ? (g->line ? g->line : c->line) : 0;
-    if (c)
-        take_loaded(t, g);
+    bool asks = c && take_loaded(t, g);
     if (!c || launch_has(t, library_at) || take_named(t, g) ||
         value_get(g->words, "deepspeed"))
         return;
     launch_add_unresolved(t, library_at, line, "%s: deepspeed", why);
+    if (asks)
+        launch_add_unresolved(t, "/training/micro_batch_size", line, "%s", why);
     if (!launch_has(t, precision_at))
         launch_add_unresolved(t, precision_at, line, "%s", why);
     launch_add_unresolved(t, "/parallelism/sharding/strategy", line, "%s", why);
