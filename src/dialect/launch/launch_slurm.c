@@ -1,6 +1,7 @@
 /* Options of starters and of the lines #SBATCH, and the variables that SLURM makes of
  * these. */
 #include "dialect/launch/launch_imports.h"
+#include "dialect/launch/launch_override.h"
 #include "dialect/launch/launch_starter.h"
 
 #include <inttypes.h>
@@ -175,10 +176,10 @@ void launch_take_job_lines(struct launch_context *t, struct launch_command *c)
         if (!own->n || strcmp(launch_last_part(own->words[0].text), "sbatch") != 0)
             continue;
         for (int32_t i = 1; i < own->n; i++) {
-            const char *text =
-                own->words[i].text[0] == '-' || own->words[i].why
-                    ? NULL
-                    : launch_program_text(t->l, t->arena, own->words[i].text);
+            const struct shell_word *w = &own->words[i];
+            const char *text = w->text[0] == '-' ? NULL
+                               : w->why ? launch_written_text(t->l, c->shell, w->text)
+                                        : launch_program_text(t->l, t->arena, w->text);
             struct raw_shell lines =
                 text ? shell_directives(t->arena, text) : (struct raw_shell) { 0 };
             if (lines.n)

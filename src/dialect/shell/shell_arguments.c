@@ -268,6 +268,17 @@ static const struct shell_variable *all_arguments(struct shell_machine *m)
     return made(m, shell_keep_all(m, &more, &a->values));
 }
 
+/* After those that are known, what the caller of the script may add is taken to be none. */
+static bool may_be_more(const struct shell_machine *m, const struct shell_arguments *a)
+{
+    bool known = a->values.n > 0;
+    for (int32_t i = 0; i < a->values.n; i++) {
+        const struct shell_unknown *u = shell_unknown_of(m, &a->values.v[i]);
+        known &= !(u && u->argument);
+    }
+    return a->open && !known;
+}
+
 const struct shell_variable *shell_look(struct shell_machine *m, const char *name)
 {
     const struct shell_arguments *a = &m->arguments;
@@ -283,7 +294,7 @@ const struct shell_variable *shell_look(struct shell_machine *m, const char *nam
     if (all)
         return all_arguments(m);
     if (!is_number)
-        return a->open ? NULL : number(m, a->values.n);
+        return may_be_more(m, a) ? NULL : number(m, a->values.n);
     if (i < a->values.n)
         return made(m, (struct shell_texts) { .v = a->values.v + i, .n = 1 });
     return a->open ? NULL : made(m, (struct shell_texts) { 0 });

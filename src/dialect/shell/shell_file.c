@@ -54,6 +54,46 @@ const char *shell_file_text(struct shell_machine *m, const char *name)
     return text || strcmp(path, name) == 0 ? text : text_of(m, name);
 }
 
+/* What a variable may hold more is a field of its own in it: "logs/a $MORE/job.sh". */
+static const char *last_field(const char *name)
+{
+    const char *blank = strrchr(name, ' ');
+    return blank ? blank + 1 : name;
+}
+
+static const struct shell_written *written_as(const struct shell_machine *m,
+                                              const char *name)
+{
+    const struct shell_written *w = m->written;
+    while (w && strcmp(last_field(w->name), last_field(name)) != 0)
+        w = w->before;
+    return w;
+}
+
+void shell_write(struct shell_machine *m, const char *name,
+                 const struct shell_text *text, bool appends)
+{
+    const struct shell_written *before = appends ? written_as(m, name) : NULL;
+    struct shell_text all = { 0 };
+    if (before) {
+        shell_append(m, &all, &before->text);
+        shell_add_string(m, &all, "\n", (struct shell_char) { .line = 1 });
+    }
+    shell_append(m, &all, text);
+    struct shell_written *w = ARENA_NEW(m->arena, struct shell_written);
+    *w = (struct shell_written) { name, shell_keep(m, &all), m->written };
+    m->written = w;
+    shell_text_release(&all);
+}
+
+const struct shell_text *shell_own_text(struct shell_machine *m,
+                                        const struct shell_text *name)
+{
+    const struct shell_written *w = written_as(m, shell_string(m, name, false));
+    return w && (shell_unknown_of(m, name) || shell_unknown_of(m, &w->text)) ? &w->text
+                                                                             : NULL;
+}
+
 const char *shell_shown(struct arena *arena, const char *path)
 {
     enum { SHOWN_B = 60, DOTS_B = 3 };

@@ -130,6 +130,13 @@ struct shell_hooks {
                       int32_t *why);
 };
 
+/* A file that the script writes, with the pieces of it that are not known. */
+struct shell_written {
+    const char *name; /* with such pieces by their names, too */
+    struct shell_text text;
+    const struct shell_written *before;
+};
+
 struct shell_machine {
     struct shell *out;
     struct arena *arena;
@@ -150,6 +157,7 @@ struct shell_machine {
     /* what the last command printed, as far as its words say; what a pipeline gives to
      * the stage under way; in the arena */
     struct shell_text printed, input;
+    const struct shell_written *written; /* the newest first */
     struct shell_capture *capture; /* of $( ) whose statements are followed; NULL */
     int64_t sets;                  /* how often anything was set */
     enum shell_status status;      /* $? */
@@ -376,6 +384,12 @@ const char *shell_query(struct shell_machine *m, const char *const *w, int n,
 /* shell_file.c: the text of a file that something wrote, or that lies next to the
  * script; NULL. */
 const char *shell_file_text(struct shell_machine *m, const char *name);
+/* Keeps what the script writes to a file, after what it wrote there before if `appends`. */
+void shell_write(struct shell_machine *m, const char *name,
+                 const struct shell_text *text, bool appends);
+/* The text of such a file whose name or text has a piece that is not known; NULL. */
+const struct shell_text *shell_own_text(struct shell_machine *m,
+                                        const struct shell_text *name);
 /* shell_source.c: `source FILE`, next to the script or made by it. */
 void shell_source(struct shell_machine *m, const struct shell_texts *words);
 /* `bash FILE arguments`, the file being word i; false: it was not found. */

@@ -109,6 +109,7 @@ static void add_file(struct shell_machine *m, const struct shell_simple *c,
     const char *before = text_before(m, c, name), *more = written(m, name, text);
     bool ends = !*before || before[strlen(before) - 1] == '\n';
     shell_works(m, (int64_t)strlen(before));
+    shell_write(m, name, text, c->to.appends);
     VEC_PUSH(&m->out->files,
              ((struct source_file) { .name = name,
                                      .text = arena_printf(m->arena, "%s%s%s", before,

@@ -57,7 +57,10 @@ static bool read_file(struct shell_machine *m, const struct shell_text *w,
     const struct shell_unknown *u = shell_unknown_of(m, w);
     const char *name = shell_string(m, w, false), *text = NULL;
     bool deep = m->sourced >= SHELL_SOURCED_MAX;
-    if (!u && !deep)
+    const struct shell_text *own = deep ? NULL : shell_own_text(m, w);
+    if (own)
+        text = shell_string(m, own, true);
+    else if (!u && !deep)
         text = shell_file_text(m, name);
     if (!text && !u && !deep)
         text = without_folders(m, name, line);
@@ -79,7 +82,9 @@ static bool read_file(struct shell_machine *m, const struct shell_text *w,
     m->reading[++m->sourced] = text;
     if (started)
         set_variables(m, started, text);
-    shell_nested(m, shell_characters(m->arena, text, strlen(text), line ? line : 1));
+    shell_nested(m,
+                 own ? (struct shell_cursor) { own->v, own->n, 0, -1, -1 }
+                     : shell_characters(m->arena, text, strlen(text), line ? line : 1));
     m->sourced--;
     return true;
 }
