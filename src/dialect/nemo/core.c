@@ -3,6 +3,7 @@
 #include "dialect/launch/launch_shell.h"
 #include "dialect/megatron/megatron.h"
 #include "dialect/nemo/nemo.h"
+#include "dialect/peft/peft.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -337,6 +338,34 @@ static void take_optimizer(const struct nemo *n)
              "clip_grad's default");
 }
 
+/* Adapters that the program of a recipe makes and its file only names: those of
+ * aws/sagemaker-hyperpod-checkpointless-training, examples/ (X_peft_checkpointless.py),
+ * are known; of others' nothing is. */
+static bool take_programs_peft(const struct nemo *n)
+{
+    static const char lora[] = "/training/lora";
+    const struct value_item *name = nemo_find(n, NEMO_REST, "run.name"),
+                            *title = nemo_find(n, NEMO_REST, "display_name"),
+                            *kind = nemo_find(n, NEMO_REST, "run.model_type"),
+                            *scheme = nemo_find(n, NEMO_PEFT, "peft_scheme");
+    bool known = kind && kind->value->text &&
+                 strcmp(kind->value->text, "hyperpod_checkpointless_nemo") == 0;
+    bool named = title && title->value->text && peft_is_named(title->value->text);
+    struct cfg all = launch_flavor(n->t, "nemo", "adapters");
+    struct cfg own = known && name && name->value->text
+                         ? cfg_get(all, name->value->text)
+                         : (struct cfg) { 0 };
+    if (nemo_find(n, NEMO_PEFT, "dim") || (!scheme && !named))
+        return false;
+    if (cfg_is_object(own))
+        launch_set(n->t, lora, json_deep_copy(own.json), scheme ? scheme : title);
+    else if (!scheme)
+        launch_add_unresolved(n->t, lora, title->line,
+                              "%s: it names adapters, and no section describes them",
+                              title->key);
+    return cfg_is_object(own);
+}
+
 /* nemo/collections/llm/peft/lora.py, megatron/bridge/peft/lora.py */
 static void take_peft(const struct nemo *n)
 {
@@ -355,7 +384,8 @@ static void take_peft(const struct nemo *n)
     int64_t r = 32;
     double a = 32, p = 0;
     launch_hear(n->t, it);
-    if ((!it && !rank) || (it == scheme && strcasecmp(word, "none") == 0))
+    if (take_programs_peft(n) || (!it && !rank) ||
+        (it == scheme && strcasecmp(word, "none") == 0))
         return;
     if (it && strcasecmp(word, "lora") != 0) {
         diags_add(&n->t->l->loader->diags,

@@ -13,23 +13,11 @@
 
 /* Rows ----------------------------------------------------------------------------- */
 
-static void take_instance(struct launch_context *t, const struct dialect_option *row,
-                          const struct value_item *it)
-{
-    const char *name = it->value->kind == VALUE_STRING ? it->value->text : "";
-    bool plain = *name && strncmp(name, "ml.", 3) != 0;
-    if (*name)
-        launch_set(t, row->pointer,
-                   json_string(plain ? arena_printf(t->arena, "ml.%.60s", name) : name),
-                   it);
-}
-
 /* clang-format off */
 static const struct dialect_word attentions[] = {
     { "fused", "flash" }, { "flash", "flash" }, { NULL, NULL },
 };
 static const struct dialect_option rows[] = {
-    ROW("instance_type", "/cluster/instance", .take = take_instance),
     ROW("trainer.num_nodes", "/cluster/count", .kind = DIALECT_SIZE),
     ROW("trainer.devices", "/cluster/gpus_per_instance", .kind = DIALECT_POSITIVE),
     ROW("trainer.max_steps", "/training/steps", .kind = DIALECT_POSITIVE),
@@ -42,7 +30,7 @@ static const struct dialect_option rows[] = {
     ROW_END,
 };
 static const struct dialect_option joint[] = {
-    ROW_ACTS("use_smp_model", "/distribution"), ROW_ACTS("distributed_backend", "/parallelism/backend"),
+    ROW_ACTS("instance_type", "/cluster/instance"), ROW_ACTS("use_smp_model", "/distribution"), ROW_ACTS("distributed_backend", "/parallelism/backend"),
     ROW_ACTS("trainer.precision", "/training/precision"), ROW_ACTS("model.precision", "/training/precision"), ROW_ACTS("model.fp8", "/training/precision"),
     ROW_ACTS("model.offload_activations", "/parallelism/offload_activations"),
     ROW_ACTS("model.activation_checkpointing", "/training/activation_checkpointing"), ROW_ACTS("model.activation_loading_horizon", "/parallelism/activation_loading_horizon"),

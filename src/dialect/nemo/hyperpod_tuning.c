@@ -35,7 +35,7 @@ static const struct dialect_option others[] = {
     ROW_ACTS(MODEL "peft_config.target_modules", "/training/lora/target_modules"), ROW_ACTS(MODEL "peft_config.peft_type", "/training/lora"), ROW_ACTS(ARGS "gradient_clipping", "/training/gradient_clipping"),
     ROW("training_config.training_args.ring_attn_size", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one), ROW_UNSIMULATED(ARGS "uneven_batch.*"), ROW_UNSIMULATED(ARGS "grad_accum_dtype"),
     ROW_UNSIMULATED(MODEL "peft_config.use_dora"), ROW_UNSIMULATED(MODEL "quantization*"), ROW_UNSIMULATED(MODEL "multimodal"),
-    ROW_IDLE("training_config.*"), ROW_IDLE("run.*"), ROW_IDLE("scale_config.*"), ROW_IDLE("elastic_policy.*"), ROW_IDLE("instance_type*"), ROW_IDLE("display_name"), ROW_IDLE("version"), ROW_IDLE("hydra*"), ROW_IDLE("defaults"),
+    ROW_IDLE("training_config.*"), ROW_ACTS("run.name", "/model"), ROW_IDLE("run.*"), ROW_IDLE("scale_config.*"), ROW_IDLE("elastic_policy.*"), ROW_ACTS("instance_type", "/cluster/instance"), ROW_IDLE("instance_types"), ROW_IDLE("display_name"), ROW_IDLE("version"), ROW_IDLE("hydra*"), ROW_IDLE("defaults"),
     ROW_IDLE("base_results_dir"), ROW_IDLE("cluster*"), ROW_IDLE("container*"), ROW_IDLE("git*"), ROW_IDLE("env_vars*"), ROW_IDLE("resources*"), ROW_IDLE("trainer.*"),
     ROW_END,
 };
@@ -105,6 +105,24 @@ static void take_adapters(struct launch_context *t, const struct value *c)
     launch_hear(t, type);
 }
 
+/* A recipe that leaves the model's path open is named after it. */
+static void take_named_model(struct launch_context *t, const struct value *c)
+{
+    const struct value_item *path = value_get(c, MODEL "model_name_or_path"),
+                            *name = value_get(c, "run.name");
+    const char *text = path && path->value->text ? path->value->text : "", *id;
+    bool open = !path || path->value->kind == VALUE_NONE ||
+                path->value->kind == VALUE_UNKNOWN || !*text;
+    if (!open || !name || !name->value->text ||
+        cfg_string(launch_flavor(t, "nemo", name->value->text), &id))
+        return;
+    const struct value v = { .kind = VALUE_STRING, .line = name->line, .text = id };
+    const struct value_item it = { name->key, name->line, (struct value *)&v };
+    trainer_take_model(t, &rows[2], &it);
+    launch_hear(t, path);
+    launch_hear(t, name);
+}
+
 static void take_step(struct launch_context *t, const struct value *c)
 {
     const struct value_item *how = value_get(c, FSDP "sharding_strategy"),
@@ -159,6 +177,7 @@ void hyperpod_tuning_read(struct launch_context *t, const struct value *root)
         return;
     }
     t->converts = true;
+    take_named_model(t, c);
     launch_take_rows(t, rows, c);
     take_adapters(t, c);
     take_step(t, c);

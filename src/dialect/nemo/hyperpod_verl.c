@@ -3,7 +3,9 @@
  * verl 0.7, workers/config/engine.py, workers/engine/fsdp/transformer_impl.py). */
 #include "dialect/launch/launch_shell.h"
 #include "dialect/nemo/nemo.h"
+#include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
+#include "model/lora.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -55,7 +57,7 @@ static const struct dialect_option others[] = {
     ROW_UNSIMULATED(MODEL "target_parameters"), ROW_UNSIMULATED(ENGINE "param_offload"), ROW_UNSIMULATED(ENGINE "optimizer_offload"), ROW_UNSIMULATED(ENGINE "use_torch_compile"),
     ROW_UNSIMULATED(ENGINE "forward_prefetch"), ROW_UNSIMULATED(ENGINE "entropy_checkpointing"), ROW_UNSIMULATED(ENGINE "entropy_from_logits_with_chunking"), ROW_UNSIMULATED(ENGINE "full_determinism"),
     ROW_UNSIMULATED(ENGINE "wrap_policy.min_num_params"), ROW_UNSIMULATED("training_config.profiler.enable"), ROW_UNSIMULATED("training_config.optim.override_optimizer_config*"),
-    ROW_UNSIMULATED(DATA "custom_cls.path"), ROW_IDLE("training_config.*"), ROW_IDLE("run.*"), ROW_IDLE("instance_type*"), ROW_IDLE("display_name"), ROW_IDLE("version"), ROW_IDLE("trainer.*"),
+    ROW_UNSIMULATED(DATA "custom_cls.path"), ROW_IDLE("training_config.*"), ROW_IDLE("run.*"), ROW_ACTS("instance_type", "/cluster/instance"), ROW_IDLE("instance_types"), ROW_IDLE("display_name"), ROW_IDLE("version"), ROW_IDLE("trainer.*"),
     ROW_IDLE("scale_config.*"), ROW_IDLE("elastic_policy.*"), ROW_IDLE("hydra*"), ROW_IDLE("defaults"), ROW_IDLE("env_vars*"), ROW_IDLE("cluster*"), ROW_IDLE("container*"), ROW_IDLE("git*"),
     ROW_END,
 };
@@ -71,8 +73,8 @@ static bool is_on(struct launch_context *t, const struct value *c, const char *p
                          false);
 }
 
-/* Batches by tokens: as many sequences of the full length as fit into a microbatch, and
- * as a rank has. */
+/* Batches by tokens: as many sequences (or pairs of them) of the full length as fit into a
+ * microbatch, and as a rank has. */
 static void take_batch(struct launch_context *t, const struct value *c)
 {
     static const char at[] = "/training/micro_batch_size";
@@ -82,7 +84,8 @@ static void take_batch(struct launch_context *t, const struct value *c)
     int64_t ranks = launch_number(t, "/cluster/count", 1) *
                     launch_number(t, "/cluster/gpus_per_instance", 8) /
                     launch_number(t, WIDE "context", 1),
-            length = launch_number(t, "/training/sequence_length", 0),
+            each = strstr(launch_word(c, DATA "_target_", ""), "dpo") ? 2 : 1,
+            length = launch_number(t, "/training/sequence_length", 0) * each,
             step = launch_number(t, "/training/global_batch_size", 0), n = 0;
     if (!it || length < 1 || !launch_whole(it->value, &n) || n < 1) {
         launch_add_unresolved(t, at, it ? it->line : 1,
@@ -90,7 +93,9 @@ static void take_batch(struct launch_context *t, const struct value *c)
                               it ? it->key : DATA "micro_batch_size_per_gpu");
         return;
     }
-    n = dynamic ? n / length > 0 ? n / length : 1 : n;
+    if (dynamic)
+        n = n * launch_number(t, WIDE "context", 1) / length;
+    n = n > 0 ? n : 1;
     if (dynamic && ranks > 0 && step >= ranks && step % ranks == 0)
         for (n = n < step / ranks ? n : step / ranks; step / ranks % n; n--)
             ;
@@ -165,12 +170,8 @@ static void take_adapters(struct launch_context *t, const struct value *c)
         return;
     launch_take_rows(t, adapter_rows, c);
     launch_assume(t, WIDE "sharding/adapter_units", json_false(), "verl's FSDP2");
-    bool pattern = to && to->value->kind == VALUE_STRING &&
-                   strcmp(to->value->text, "all-linear") != 0;
-    if (pattern)
-        launch_unresolved_item(t, at, to, "list of modules, or all-linear");
-    else if (to)
-        launch_set(t, at, launch_json(t, to->value, at), to);
+    if (to)
+        launch_set(t, at, peft_modules(t, at, to, lora_target_of), to);
 }
 
 bool hyperpod_is_verl(const struct value *flat)

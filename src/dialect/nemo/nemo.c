@@ -299,6 +299,7 @@ void nemo_read(struct launch_context *t, const struct dialect_input *in)
                                      : nemo_with_groups(t, (struct value *)in->root);
     launch_config_title(t, "NeMo's configuration");
     t->l->line = in->command ? in->command->command->line : 1;
+    nemo_take_instance(t, root);
     if (nemo_is_container(root))
         core_read(t, nemo_plain_container(t, root), "Megatron-Bridge's configuration");
     else if (hyperpod_is_tuning(root))

@@ -57,6 +57,8 @@ struct nemo {
     bool tuned; /* it goes on from a checkpoint, whose model no key says */
 };
 
+/* Whether a document is a launcher's main file, whose groups nemo_with_groups takes. */
+bool nemo_composes(const struct value *root);
 bool nemo_recognises(const struct dialect_input *in);
 void nemo_read(struct launch_context *t, const struct dialect_input *in);
 extern const struct dialect_table nemo_tables[];
@@ -217,6 +219,8 @@ extern const struct dialect_table hyperpod_verl_tables[];
 /* What a command's configuration is: the file that it names, and over that its words
  * NAME=VALUE. */
 struct value *nemo_of_command(struct launch_context *t, const struct launch_command *c);
+/* The instances that HyperPod's main file names, as SageMaker calls them. */
+void nemo_take_instance(struct launch_context *t, struct value *root);
 /* The groups of hydra's `defaults` put in place of their names. */
 struct value *nemo_with_groups(struct launch_context *t, struct value *root);
 

@@ -92,12 +92,46 @@ static const struct value_item *chosen(const struct value *root,
     return found;
 }
 
+/* SageMaker's name of what main files name (p5.48xlarge); of several that a recipe is said
+ * to run on, which one is the user's. */
+void nemo_take_instance(struct launch_context *t, struct value *root)
+{
+    const struct value_item *it = value_get(root, "instance_type"),
+                            *some = value_get(root, "instance_types");
+    bool one = !it && some && some->value->kind == VALUE_LIST && some->value->n == 1;
+    it = one ? some : it;
+    if (!it)
+        return;
+    const struct value *v = one ? some->value->items[0].value : it->value;
+    const char *name = v->kind == VALUE_STRING ? v->text : "";
+    if (*name)
+        launch_set(t, "/cluster/instance",
+                   json_string(strncmp(name, "ml.", 3) == 0
+                                   ? name
+                                   : arena_printf(t->arena, "ml.%.60s", name)),
+                   it);
+    else
+        launch_unresolved_item(t, "/cluster/instance", it, "instance");
+    value_remove(root, (int32_t)(it - root->items)); /* all is said of it */
+}
+
+/* The group of a launcher's main file that trains; NULL: it is none. */
+static const struct value_item *group_of(const struct value *root)
+{
+    const struct value_item *defaults = value_get(root, "defaults");
+    if (!defaults || defaults->value->kind != VALUE_LIST || value_get(root, "trainer"))
+        return NULL;
+    return chosen(root, defaults->value);
+}
+
+bool nemo_composes(const struct value *root)
+{
+    return value_get(root, "cluster_type") && group_of(root);
+}
+
 struct value *nemo_with_groups(struct launch_context *t, struct value *root)
 {
-    const struct value_item *defaults = value_get(root, "defaults"), *it, *instance;
-    if (!defaults || defaults->value->kind != VALUE_LIST || value_get(root, "trainer"))
-        return root;
-    it = chosen(root, defaults->value);
+    const struct value_item *it = group_of(root), *instance;
     struct value *group =
         it ? load_group(t, NULL, it->key, it->value->text, it->line) : NULL;
     if (!group)
@@ -240,6 +274,41 @@ static void ask_unfound(struct launch_context *t, const struct launch_command *c
     }
 }
 
+/* A recipe's model is by an id; the path of its weights that a launch script takes from its
+ * user's environment is of that model, unless the variable is given. */
+static bool keeps_model(struct launch_context *t, const struct value *group,
+                        const char *path, const struct shell_word *w)
+{
+    const struct value_item *own = value_get(launch_flatten(t->arena, group), path);
+    const char *last = strrchr(path, '.');
+    bool model = strstr(path, "model_name_or_path") ||
+                 (last && strcmp(last, ".path") == 0 && strstr(path, ".model"));
+    if (!model || !w->ask || !own || own->value->kind != VALUE_STRING ||
+        !own->value->text[0])
+        return false;
+    launch_note(t->l, w->line, DIAG_ASSUMED,
+                "%s: $%.60s is not set in the script; the recipe's own %.80s is taken "
+                "(--set /shell/%.60s=VALUE gives it)",
+                path, w->ask, own->value->text, w->ask);
+    return true;
+}
+
+/* The main file of HyperPod's launcher, main.py of aws/sagemaker-hyperpod-recipes, says on
+ * which instances; a word goes before it. */
+static void take_instance_of(struct launch_context *t, const struct launch_command *c,
+                             struct value *all, int64_t line)
+{
+    static const char name[] = "recipes_collection/config.yaml";
+    const struct value *main =
+        value_get(all, "instance_type") ? NULL : open_file(t, c, name, line);
+    const struct value_item *it = main ? value_get(main, "instance_type") : NULL;
+    if (!it || it->value->kind != VALUE_STRING)
+        return;
+    value_add(t->arena, all, it->key, line, it->value);
+    launch_note(t->l, line, DIAG_ASSUMED, "instance_type: %.60s is that of %s",
+                it->value->text, name);
+}
+
 struct value *nemo_of_command(struct launch_context *t, const struct launch_command *c)
 {
     struct value *all = base_of(t, c), *group = NULL;
@@ -265,8 +334,11 @@ struct value *nemo_of_command(struct launch_context *t, const struct launch_comm
             continue;
         if (prefix && strncmp(path, prefix, strlen(prefix)) == 0)
             path += strlen(prefix);
-        launch_override(t->arena, all, path, w, value);
+        if (!group || !keeps_model(t, all, path, w))
+            launch_override(t->arena, all, path, w, value);
     }
+    if (group && strcmp(lost, "recipes") == 0)
+        take_instance_of(t, c, all, c->command->line);
     if (!known)
         ask_unfound(t, c, all, lost);
     launch_interpolate(t->l, all);

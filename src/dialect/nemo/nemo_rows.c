@@ -159,7 +159,7 @@ static const struct dialect_option rest_rows[] = {
     ROW_IDLE("cluster*"), ROW_IDLE("stages"), ROW_IDLE("launcher_scripts_path"), ROW_IDLE("data_dir"), ROW_IDLE("base_results_dir"), ROW_IDLE("container*"), ROW_IDLE("wandb_*"),
     ROW_IDLE("numa_mapping.*"), ROW_IDLE("*_config"), ROW_IDLE("debug"), ROW_IDLE("bcp_no_redirect"), ROW_IDLE("enable_vboost"), ROW_IDLE("git.*"), ROW_IDLE("dry_run"), ROW_IDLE("launch_json"),
     ROW_IDLE("mode"), ROW_IDLE("do_training"), ROW_IDLE("do_testing"), ROW_IDLE("do_train"), ROW_IDLE("do_test"), ROW_IDLE("tp_overlap*"), ROW_IDLE("version"), ROW_IDLE("display_name"),
-    ROW_IDLE("instance_type*"),
+    ROW_ACTS("instance_type", "/cluster/instance"), ROW_IDLE("instance_types"),
     ROW_END,
 };
 const struct dialect_table nemo_tables[] = {
