@@ -89,6 +89,8 @@ struct dialect {
     /* likewise: whether calls so far are a training (python/python.h); NULL: never */
     bool (*enough)(const struct python *p);
     bool (*recognises)(const struct dialect_input *in);
+    /* documents whose groups (hydra's defaults) it puts in place itself; NULL: none */
+    bool (*composes)(const struct value *root);
     /* fills the scenario; what is wrong is reported */
     void (*read)(struct launch_context *t, const struct dialect_input *in);
     /* after `read` of whatever dialect: what a library does by default; NULL: nothing */
@@ -157,6 +159,9 @@ const struct dialect *dialect_of_options(const struct value *options);
 
 /* The row that --emit calls so, by its number from 1; NULL: none. */
 const struct dialect *dialect_emitted(int number);
+
+/* Whether a dialect puts the groups of a document in place itself. */
+bool dialect_composes(const struct value *root);
 
 /* The row that takes commands whose options no dialect has. */
 const struct dialect *dialect_of_any(void);

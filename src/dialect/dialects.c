@@ -64,7 +64,7 @@ const struct dialect dialects[] = {
       .sources = DIALECT_CALLS | DIALECT_COMMAND | DIALECT_DOCUMENT,
       .calls = nemo_calls, .same = nemo_same, .objects = nemo_objects,
       .programs = (const char *const[]) { "nemo", "nemorun", NULL }, .starts = true,
-      .recognises = nemo_recognises, .read = nemo_read, .tables = nemo_tables,
+      .recognises = nemo_recognises, .composes = nemo_composes, .read = nemo_read, .tables = nemo_tables,
       .kinds = (const struct dialect_kind_tables[]) {
           { "NeMo 2's and Megatron-Bridge's, in Megatron-Core's words", core_tables },
           { "HyperPod's recipes", hyperpod_tables },
@@ -81,8 +81,8 @@ const struct dialect dialects[] = {
       .calls = olmocore_calls, .objects = olmocore_objects, .argument = olmocore_argument,
       .recognises = olmocore_recognises, .read = olmocore_read, .tables = olmocore_tables },
     { .name = "verl",
-      .summary = "commands of verl's supervised fine-tuning",
-      .sources = DIALECT_COMMAND,
+      .summary = "commands and configurations of verl's supervised fine-tuning",
+      .sources = DIALECT_COMMAND | DIALECT_DOCUMENT,
       .recognises = verl_recognises, .read = verl_read, .tables = verl_tables },
     { .name = "nanogpt",
       .summary = "nanoGPT's train.py, its configurations and its commands",
@@ -256,6 +256,14 @@ const struct dialect *dialect_of_options(const struct value *options)
         if (d->sources == DIALECT_COMMAND && !d->starts && d->recognises(&in))
             return d;
     return NULL;
+}
+
+bool dialect_composes(const struct value *root)
+{
+    bool own = false;
+    for (const struct dialect *d = dialects; d->name && !own; d++)
+        own = d->composes && d->composes(root);
+    return own;
 }
 
 const struct dialect *dialect_of_any(void)

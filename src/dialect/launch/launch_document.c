@@ -279,6 +279,8 @@ struct cfg launch_read_document(struct launch *l, const char *text, size_t len,
     struct manifest m = { .kind = NULL };
     json_t *tree = NULL;
     document_read(&d, l->loader, l->file, text, len, "what trains nothing");
+    if (d.yaml.documents.n == 1)
+        d.root = launch_compose(l, d.yaml.documents.v[0]);
     manifest_read(&m, &l->loader->arena, d.yaml.documents.v, d.yaml.documents.n);
     const char *script =
         d.root ? dialect_script_of(&l->loader->arena, d.root, l->file) : NULL;

@@ -8,6 +8,10 @@
 struct cfg launch_read_document(struct launch *l, const char *text, size_t len,
                                 const struct launch_given *given);
 
+/* launch_hydra.c: a document with those that its `defaults` name; itself where none is
+ * there. */
+struct value *launch_compose(struct launch *l, struct value *root);
+
 /* Whether the file is a notebook, by its ending. */
 bool launch_is_notebook(const char *file);
 /* Its cells as l->notebook, or -1 after reporting. */

@@ -3,9 +3,11 @@
 #include "base/file.h"
 #include "base/names.h"
 #include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "dialect/launch/launch_found.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/source/files.h"
+#include "dialect/source/hydra.h"
 #include "dialect/source/yaml.h"
 
 #include <stdlib.h>
@@ -234,27 +236,44 @@ static const char *find_document(struct arena *arena, const struct launch_import
         arena_printf(arena, "%.*s%s", (int)(slash - m->program + 1), m->program, name));
 }
 
+/* A document's text, which is to be freed; NULL. */
+static char *document_text(const struct launch_imports *m, struct arena *arena,
+                           const char *name, const char **path)
+{
+    const struct source_file *own = launch_own_file(m->l, name);
+    const char *file = own ? NULL : find_document(arena, m, name);
+    struct err err = { 0 };
+    size_t len = 0;
+    *path = file ? file : name;
+    if (own)
+        return xstrdup(own->text);
+    return file ? file_read(file, MODULE_MAX_B, &len, &err) : NULL;
+}
+
 static const struct value *read_document(const void *of, struct arena *arena,
                                          const char *name, bool raw, const char **path)
 {
-    const struct launch_imports *m = of;
-    const struct source_file *own = launch_own_file(m->l, name);
     struct err err = { 0 };
     struct yaml y = { 0 };
-    size_t len = 0;
     const struct value *root = NULL;
-    const char *file = own ? NULL : find_document(arena, m, name);
-    char *read = file ? file_read(file, MODULE_MAX_B, &len, &err) : NULL;
-    const char *text = own ? own->text : read;
-    *path = file ? file : name;
+    char *text = document_text(of, arena, name, path);
     if (text && !yaml_read(&y, arena, text, strlen(text), &err) && y.documents.n) {
         if (!raw)
             yaml_interpolate(&y, y.documents.v[0]);
         root = y.documents.v[0];
     }
     yaml_release(&y);
-    free(read);
+    free(text);
     return root;
+}
+
+static const char *read_package(const void *of, struct arena *arena, const char *name)
+{
+    const char *path;
+    char *text = document_text(of, arena, name, &path);
+    const char *package = text ? hydra_package(arena, text) : NULL;
+    free(text);
+    return package;
 }
 
 static void resolve(const void *of, struct arena *arena, struct value *root)
@@ -272,6 +291,7 @@ const struct python_modules *launch_imports(struct launch_imports *m,
     m->modules = (struct python_modules) {
         .text = read_module,
         .document = read_document,
+        .package = read_package,
         .resolve = resolve,
         .of = m,
         .left = &m->left,

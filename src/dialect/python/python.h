@@ -127,6 +127,8 @@ struct python_modules {
      * interpolations as they are written, for `resolve` to replace. */
     const struct value *(*document)(const void *of, struct arena *arena,
                                     const char *name, bool raw, const char **path);
+    /* The package that the head of a document of hydra's names; NULL. */
+    const char *(*package)(const void *of, struct arena *arena, const char *name);
     void (*resolve)(const void *of, struct arena *arena, struct value *root);
     const void *of;
     int *left; /* so much more may be read, in all: python_spend */

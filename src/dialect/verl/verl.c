@@ -4,7 +4,9 @@
 #include "dialect/launch/launch_config.h"
 #include "dialect/launch/launch_override.h"
 #include "dialect/launch/launch_shell.h"
+#include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
+#include "model/lora.h"
 
 #include <string.h>
 
@@ -59,7 +61,7 @@ static const struct dialect_option others[] = {
     ROW_UNSIMULATED("model.use_liger"), ROW_UNSIMULATED("model.use_fused_kernels"), ROW_UNSIMULATED("model.tiled_mlp.enabled"), ROW_UNSIMULATED("model.exclude_modules"),
     ROW_UNSIMULATED("model.lora_adapter_path"), ROW_UNSIMULATED("model.fsdp_config.wrap_policy.min_num_params"), ROW_UNSIMULATED("engine.param_offload"), ROW_UNSIMULATED("engine.optimizer_offload"),
     ROW_UNSIMULATED("engine.use_torch_compile"), ROW_UNSIMULATED("engine.forward_prefetch"), ROW_UNSIMULATED("engine.entropy_*"), ROW_UNSIMULATED("data.balance_dp_token"), ROW_UNSIMULATED("data.custom_cls.path"),
-    ROW_IDLE("data.*"), ROW_IDLE("model.*"), ROW_IDLE("optim*"), ROW_IDLE("trainer.*"), ROW_IDLE("checkpoint*"), ROW_IDLE("use_remove_padding"), ROW_IDLE("engine.*"), ROW_IDLE("profiler*"), ROW_IDLE("hydra*"),
+    ROW_IDLE("data.*"), ROW_IDLE("model.*"), ROW_IDLE("optim*"), ROW_IDLE("trainer.*"), ROW_IDLE("checkpoint*"), ROW_IDLE("use_remove_padding"), ROW_IDLE("engine.*"), ROW_IDLE("profiler*"), ROW_IDLE("hydra*"), ROW_IDLE("defaults"), ROW_IDLE("_target_"),
     ROW_END,
 };
 const struct dialect_table verl_tables[] = {
@@ -81,12 +83,29 @@ static const struct shell_word *word_of(const struct launch_command *c, const ch
     return NULL;
 }
 
-/* Its own programs, and those of others that have its words. */
+/* A document of the trainer's own keys, in sections. */
+static bool is_document(const struct value *root)
+{
+    const struct value *data = value_member(root, "data"),
+                       *model = value_member(root, "model"),
+                       *optim = value_member(root, "optim"),
+                       *trainer = value_member(root, "trainer");
+    bool ends = value_get(trainer, "total_epochs") ||
+                value_get(trainer, "total_training_steps");
+    return value_get(data, "train_batch_size") &&
+           (value_get(model, "partial_pretrain") ||
+            (value_get(model, "path") && value_get(optim, "lr") &&
+             (ends || value_get(data, "train_files"))));
+}
+
+/* Its own programs, and those of others that have its words; documents. */
 bool verl_recognises(const struct dialect_input *in)
 {
     static const char *const programs[] = { "fsdp_sft_trainer.py", "sft_trainer.py",
                                             "sft_trainer_ray.py", NULL };
     const struct launch_command *c = in->command;
+    if (in->source == DIALECT_DOCUMENT)
+        return is_document(in->root);
     if (in->source != DIALECT_COMMAND || !c)
         return false;
     const char *name = launch_last_part(c->command->words[c->script].text);
@@ -143,8 +162,10 @@ static void take_batch(const struct verl *v)
         launch_note(v->t->l, all->line, DIAG_ASSUMED,
                     "%s: it is not used (verl 0.5); micro_batch_size_per_gpu is",
                     all->key);
-    if (dynamic && length > 0)
+    if (dynamic && length > 0) {
+        n *= launch_number(v->t, WIDE "context", 1); /* workers/engine/utils.py */
         n = within(v, n / length > 0 ? n / length : 1);
+    }
     if (it)
         launch_set(v->t, MICRO, json_integer((json_int_t)n), it);
     else
@@ -225,11 +246,8 @@ static void take_adapters(const struct verl *v)
             "simulated",
             rank->key);
     launch_assume(v->t, "/training/lora/alpha", json_real(16), "lora_alpha's default");
-    if (to && to->value->kind == VALUE_STRING &&
-        strcmp(to->value->text, "all-linear") != 0)
-        launch_unresolved_item(v->t, at, to, "list of modules, or all-linear");
-    else if (to)
-        launch_set(v->t, at, launch_json(v->t, to->value, at), to);
+    if (to)
+        launch_set(v->t, at, peft_modules(v->t, at, to, lora_target_of), to);
     launch_assume(v->t, at, json_string("all-linear"), "target_modules' default");
 }
 
@@ -270,41 +288,73 @@ static void take_cluster(struct launch_context *t, const struct value *flat,
     }
 }
 
+static bool refuse_engine(struct launch_context *t, const char *key, const char *value,
+                          int64_t line)
+{
+    if (strncmp(value, "fsdp", 4) == 0)
+        return false;
+    diags_add(&t->l->loader->diags, launch_diag(t->l, DIAG_NOT_SIMULATED, line, 0),
+              "%s=%.40s: verl's engines but FSDP are not read", key, value);
+    return true;
+}
+
 static bool is_megatron(struct launch_context *t, const struct launch_command *c)
 {
     static const char *const keys[] = { "engine", "model_engine", NULL };
     for (const char *const *k = keys; *k; k++) {
         const struct shell_word *w = word_of(c, *k);
-        const char *value = w ? strchr(w->text, '=') + 1 : "";
-        if (!w || strncmp(value, "fsdp", 4) == 0)
-            continue;
-        diags_add(&t->l->loader->diags,
-                  launch_diag(t->l, DIAG_NOT_SIMULATED, w->line, 0),
-                  "%s=%.40s: verl's engines but FSDP are not read", *k, value);
-        return true;
+        if (w && refuse_engine(t, *k, strchr(w->text, '=') + 1, w->line))
+            return true;
     }
     return false;
+}
+
+/* The keys of all, by their paths, of a command's words over nothing, or a document's;
+ * NULL after refusing the engine. */
+static const struct value *keys_of(struct launch_context *t,
+                                   const struct dialect_input *in)
+{
+    static const char *const keys[] = { "engine", "model_engine", "engine.strategy" };
+    const struct launch_command *c = in->command;
+    struct value *root = c ? value_new(t->arena, VALUE_DICT, c->command->line, 0)
+                           : (struct value *)(uintptr_t)in->root;
+    if (c && is_megatron(t, c))
+        return NULL;
+    if (c) {
+        launch_take_overrides(t->arena, root, c);
+        launch_interpolate(t->l, root);
+    }
+    const struct value *flat = launch_flatten(t->arena, root);
+    for (size_t i = 0; !c && i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const struct value_item *it = value_get(flat, keys[i]);
+        if (it && it->value->kind == VALUE_STRING &&
+            refuse_engine(t, keys[i], it->value->text, it->line))
+            return NULL;
+    }
+    return flat;
 }
 
 void verl_read(struct launch_context *t, const struct dialect_input *in)
 {
     const struct launch_command *c = in->command;
-    struct value *root = value_new(t->arena, VALUE_DICT, c->command->line, 0);
     t->l->title = "verl's supervised fine-tuning";
-    t->l->line = c->command->line;
-    if (is_megatron(t, c))
+    t->l->line = c ? c->command->line : 1;
+    if (!c)
+        t->l->what = "the configuration";
+    const struct value *flat = keys_of(t, in);
+    if (!flat)
         return;
-    launch_take_overrides(t->arena, root, c);
-    launch_interpolate(t->l, root);
-    const struct value *flat = launch_flatten(t->arena, root);
     const struct verl v = { t, flat, value_get(flat, "model.path") != NULL };
     launch_take_rows(t, rows, flat);
-    take_cluster(t, flat, launch_last_part(c->command->words[c->script].text));
+    if (c)
+        take_cluster(t, flat, launch_last_part(c->command->words[c->script].text));
+    else
+        launch_take_rows(t, cluster_rows, flat);
     take_defaults(t);
     take_adapters(&v);
     take_batch(&v);
     take_precision(&v);
     take_sharding(&v);
     dialect_report(t, verl_tables, "", flat,
-                   (struct dialect_place) { c->command->line, "", "", true });
+                   (struct dialect_place) { t->l->line, "", "", true });
 }

@@ -1,4 +1,4 @@
-/* verl's trainers of supervised fine-tuning: commands with Hydra's words over the
+/* verl's trainers of supervised fine-tuning: configurations, and commands with words over the
  * trainers' own defaults (verl 0.2 to 0.7: verl/trainer/fsdp_sft_trainer.py and
  * config/sft_trainer.yaml; sft_trainer.py and config/sft_trainer_engine.yaml). HyperPod's
  * recipes that run the second are read by dialect/nemo/hyperpod_verl.c. */
