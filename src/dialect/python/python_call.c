@@ -392,7 +392,7 @@ static struct value *call_with(struct python_parser *r, const char *path,
     const char *function = called_of(r, path);
     bool wanted = is_wanted(r, path, function);
     set_attributes(r, path, arguments, line);
-    python_record_module(r, function, line, arguments);
+    python_record_module(r, path, function, line, arguments);
     if (wanted)
         add_fields(r, path, arguments);
     int64_t at = wanted ? python_record(r, function, line, target, arguments) : -1;

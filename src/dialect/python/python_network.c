@@ -94,10 +94,24 @@ static bool is_module(const struct python_parser *r, const char *name)
     return false;
 }
 
-void python_record_module(struct python_parser *r, const char *function, int64_t line,
+/* CastedLinear(4, 8) of class CastedLinear(nn.Linear) is an nn.Linear. */
+static const char *built_as(struct python_parser *r, const char *path,
+                            const char *function)
+{
+    const char *base = python_inherits_init(r, path) ? python_class_base(r, path) : "";
+    bool derives = !is_module(r, python_last_part(function)) &&
+                   is_module(r, python_last_part(base));
+    return derives ? base : function;
+}
+
+void python_record_module(struct python_parser *r, const char *path,
+                          const char *function, int64_t line,
                           const struct value *arguments)
 {
-    if (r->wanted->modules_of && is_module(r, python_last_part(function)))
+    if (!r->wanted->modules_of)
+        return;
+    function = built_as(r, path, function);
+    if (is_module(r, python_last_part(function)))
         python_add_module(r, &(struct python_module) {
                                  .function = function,
                                  .line = line,

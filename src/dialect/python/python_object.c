@@ -44,6 +44,12 @@ static struct python_function *method_of(struct python_parser *r, int64_t class,
     return NULL;
 }
 
+bool python_inherits_init(struct python_parser *r, const char *name)
+{
+    const struct python_function *f = python_function(r, name);
+    return f && f->fields && f->base && !method_of(r, f - r->functions.v, "__init__");
+}
+
 struct value *python_call_method(struct python_parser *r, struct python_function *f,
                                  struct value *x, const struct value *arguments,
                                  int64_t line)

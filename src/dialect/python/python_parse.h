@@ -350,6 +350,9 @@ struct value *python_class_call(struct python_parser *r, struct value *x,
                                 const char *name, const struct value *arguments,
                                 int64_t line);
 const char *python_own_class(struct python_parser *r, const char *name);
+/* Whether a name is a class of the text that is made as what it derives from is: neither it
+ * nor a class of the text between has an __init__. */
+bool python_inherits_init(struct python_parser *r, const char *name);
 /* x.name that a method with @property gives; NULL: there is none. */
 struct value *python_property(struct python_parser *r, struct value *x,
                               const char *name, int64_t line);
@@ -493,8 +496,10 @@ struct value *python_given(struct python_parser *r, const char *name);
 /* The number of a call that is kept; -1 beyond the limit. */
 int64_t python_record(struct python_parser *r, const char *function, int64_t line,
                       const char *target, struct value *arguments);
-/* Keeps a module of a network, if the function is one that was asked for. */
-void python_record_module(struct python_parser *r, const char *function, int64_t line,
+/* Keeps a module of a network, if the function is one that was asked for, or its path is a
+ * class of the text that is made as one. */
+void python_record_module(struct python_parser *r, const char *path,
+                          const char *function, int64_t line,
                           const struct value *arguments);
 /* One that is the same as another counts as that. */
 /* Whether a network was built. */

@@ -321,9 +321,10 @@ void user_script_put_true(struct user_script *g, struct arena *arena, const char
                           int64_t line, bool on);
 
 /* user_script_kernels.c: words of calls that change what kernels run; after the words what
- * is not simulated of them, and SDPA's switches. */
+ * is not simulated of them, SDPA's switches, and layers that cast their own weights. */
 void user_script_put_kernels(struct user_script *g, struct arena *arena);
 void user_script_take_kernels(struct launch_context *t, const struct user_script *g);
+void user_script_take_casts(struct launch_context *t, const struct user_script *g);
 
 /* user_script_remote.c: the instances of a function that SageMaker's SDK runs, and how
  * many processes; false: there is none. */

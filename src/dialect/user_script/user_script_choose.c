@@ -91,6 +91,15 @@ static bool trains_nothing(const struct python_call *c)
            !user_script_given(c, "model_parameters", "3");
 }
 
+/* autocast(enabled=False) around what is to stay in 32 bits; another is the loop's. */
+static bool casts_nothing(const struct python_call *c)
+{
+    const struct value *on = user_script_given(c, "enabled", "2"),
+                       *first = user_script_given(c, "device_type", "0");
+    return (on && on->kind == VALUE_BOOL && launch_is_off(on)) ||
+           (!on && first && first->kind == VALUE_BOOL && launch_is_off(first));
+}
+
 /* The last call of the part up to a line, and before all in a quotation; with none the
  * first after it. One that a reference's name is bound to comes last. */
 static const struct python_call *last_of(const struct python *p,
@@ -107,7 +116,8 @@ static const struct python_call *last_of(const struct python *p,
             continue; /* of another function, which nothing calls */
         if ((part == SCRIPT_MODEL &&
              (user_script_is_reference(c->target) || is_saved(p, c))) ||
-            (part == SCRIPT_ENGINE && trains_nothing(c)))
+            (part == SCRIPT_ENGINE && trains_nothing(c)) ||
+            (part == SCRIPT_AUTOCAST && casts_nothing(c)))
             reference = c;
         else
             best = c;

@@ -26,6 +26,59 @@ static const struct python_call *last_call(const struct user_script *g,
 
 /* Formats -------------------------------------------------------------------------- */
 
+/* F.linear(x, self.weight.to(x.dtype)) of a class of the text's own: its weights are of 32
+ * bits and its products of the type of x, as under autocast. Where; NULL: nowhere. */
+static const struct python_module *cast_product(const struct user_script *g)
+{
+    static const char *const casts[] = { ".weight.to(", ".weight.type_as(", NULL };
+    for (int64_t i = 0; i < g->python->modules.n; i++) {
+        const struct python_module *m = &g->python->modules.v[i];
+        const struct value *w = value_member(m->arguments, "weight");
+        w = w ? w : value_member(m->arguments, "1");
+        if (strcmp(m->function, "linear") == 0 || names_ends(m->function, ".linear"))
+            if (w && w->kind == VALUE_UNKNOWN && w->why && names_within(casts, w->why))
+                return m;
+    }
+    return NULL;
+}
+
+/* The type of 16 bits that the text names for what such products are given; NULL. */
+static const char *half_named(const struct user_script *g)
+{
+    for (int64_t i = 0; i < g->python->names.n; i++) {
+        const struct value *v = g->python->names.v[i].value;
+        const char *last =
+            v && v->kind == VALUE_STRING ? python_last_part(v->text) : "";
+        if (strcmp(last, "bfloat16") == 0)
+            return "bf16";
+        if (strcmp(last, "float16") == 0)
+            return "fp16";
+    }
+    return g->python->text && strstr(g->python->text, "bfloat16") ? "bf16" : NULL;
+}
+
+/* A loop whose layers cast their own weights: no autocast says what they compute in. */
+void user_script_take_casts(struct launch_context *t, const struct user_script *g)
+{
+    static const char at[] = "/training/precision";
+    const struct python_module *m = cast_product(g);
+    const char *half = half_named(g);
+    struct value v = { .kind = VALUE_STRING,
+                       .line = m ? g->line ? g->line : m->line : 0 };
+    const struct value_item from = { "weight.to(x.dtype)", v.line, &v };
+    if (!m || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
+        launch_has(t, at) || launch_is_unresolved(t, at))
+        return;
+    if (half)
+        launch_set(t, at, json_sprintf("amp_%s", half), &from);
+    else
+        launch_add_unresolved(
+            t, at, v.line,
+            "%.60s(x, weight.to(...)): products are of the type of x, "
+            "which is not known: amp_bf16 or fp32",
+            m->function);
+}
+
 /* Products of fp32 that PyTorch may round; on CUDA "medium" is "high"
  * (aten/src/ATen/Context.cpp, setFloat32MatmulPrecision). */
 static void put_products(struct user_script *g, struct arena *arena)

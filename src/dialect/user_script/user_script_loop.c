@@ -410,6 +410,7 @@ void user_script_take_loop(struct launch_context *t, const struct user_script *g
     if (!g->parts[SCRIPT_TRAINER] && !g->parts[SCRIPT_ARGUMENTS] &&
         !g->parts[SCRIPT_LIGHTNING])
         take_autocast(t, g);
+    user_script_take_casts(t, g);
     if (g->parts[SCRIPT_COMPILED])
         launch_note(t->l, g->line ? g->line : g->parts[SCRIPT_COMPILED]->line,
                     DIAG_NOT_SIMULATED, "torch.compile(...): is not simulated");

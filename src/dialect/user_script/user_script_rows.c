@@ -92,7 +92,7 @@ const char *const user_script_modules[] = {
     "*causal", "*Causal", "flash_attn_func", "flash_attn_qkvpacked_func", "flash_attn_kvpacked_func", "flash_attn_varlen_func",
     "flash_attn_varlen_qkvpacked_func", "flash_attn_unpadded_func", "flash_attn_unpadded_qkvpacked_func", "memory_efficient_attention", "Conv1d", "Conv2d", "LSTM", "GRU", "MultiheadAttention",
     "TransformerEncoder", "TransformerEncoderLayer", "TransformerDecoder", "TransformerDecoderLayer", "Transformer", "topk", "checkpoint",
-    "checkpoint_sequential", "ModuleDict", NULL,
+    "checkpoint_sequential", "ModuleDict", "linear", NULL,
 };
 
 /* A function by the end of its path: the class before the dot, "*" for a beginning that is
