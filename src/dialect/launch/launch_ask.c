@@ -346,7 +346,7 @@ static void add_option(struct strbuf *line, struct launch *l, struct cfg root,
     const char *pointer = n ? n->pointer : q->open->pointer;
     if (of_variable)
         pointer = arena_printf(&l->loader->arena, "/shell/%.60s", q->open->ask);
-    const char *option = arena_printf(&l->loader->arena, " --set %.80s=%.60s", pointer,
+    const char *option = arena_printf(&l->loader->arena, " --set %.80s=%.300s", pointer,
                                       example_of(l, root, pointer, q->open));
     if (!strstr(strbuf_get(line), option)) /* one variable may answer two */
         strbuf_addstr(line, option);

@@ -369,7 +369,8 @@ static void put_defaults(struct launch_context *t, struct value *all, int64_t li
     put(t, all, "dtype", line, type);
 }
 
-static void take_all(struct launch_context *t, struct value *all, int64_t line)
+static void take_all(struct launch_context *t, struct value *all, const char *text,
+                     int64_t line)
 {
     static const char optimizer_at[] = "/training/optimizer";
     struct value v = { .kind = VALUE_NONE, .line = line };
@@ -377,7 +378,8 @@ static void take_all(struct launch_context *t, struct value *all, int64_t line)
     t->hyper[t->n_hyper++] = all;
     launch_take_rows(t, rows, NULL);
     launch_set(t, "/training/task", json_string("causal-lm"), &own);
-    if (!launch_has(t, optimizer_at) && !launch_is_unresolved(t, optimizer_at))
+    if (!launch_has(t, optimizer_at) && !launch_is_unresolved(t, optimizer_at) &&
+        !(text && nanogpt_ask_optimizer(t, text, line)))
         launch_set(t, optimizer_at, json_string("adamw"), &own);
     launch_set(t, "/training/attention", json_string("sdpa"), &own);
     launch_set(t, "/parallelism/library", json_string("ddp"), &own);
@@ -467,7 +469,7 @@ static void read_command(struct launch_context *t, const struct launch_command *
         const struct value_item *it = &c->options.items[i];
         put(t, all, launch_argument(t->arena, it->key), it->line, it->value);
     }
-    take_all(t, all, line);
+    take_all(t, all, own, line);
 }
 
 void nanogpt_read(struct launch_context *t, const struct dialect_input *in)
@@ -482,7 +484,8 @@ void nanogpt_read(struct launch_context *t, const struct dialect_input *in)
     t->l->line = 1;
     put_defaults(t, all, 1);
     put_names(t, all, in->python, 0);
-    if (is_program(in->python))
-        put_accumulation(t, all, in->python->text, 0);
-    take_all(t, all, 1);
+    const char *text = is_program(in->python) ? in->python->text : NULL;
+    if (text)
+        put_accumulation(t, all, text, 0);
+    take_all(t, all, text, 1);
 }

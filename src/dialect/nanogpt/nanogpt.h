@@ -12,4 +12,8 @@ bool nanogpt_recognises(const struct dialect_input *in);
 void nanogpt_read(struct launch_context *t, const struct dialect_input *in);
 extern const struct dialect_table nanogpt_tables[];
 
+/* nanogpt_optimizer.c: asks for the optimizer of a copy whose text, or the model.py next to
+ * it, makes another than AdamW; false: it makes none. */
+bool nanogpt_ask_optimizer(struct launch_context *t, const char *text, int64_t line);
+
 #endif

@@ -24,6 +24,7 @@
  *     user_script_gradients how a loop's gradients are summed: DDP, hooks, Horovod
  *     user_script_lightning Lightning's trainer: devices, strategy, precision
  *     user_script_optimizer a loop's optimizer
+ *     user_script_named    optimizers that a text makes, by their names alone
  *     user_script_averages averages of the weights that a loop keeps
  *     user_script_kernels  formats, attention and what else other calls switch
  *     user_script_unsloth  Unsloth's loader, adapters and trainer: their defaults
@@ -32,6 +33,7 @@
  *     user_script_document its document: what values of its sections are usually called
  *     user_script_cli      documents of LightningCLI
  *     user_script_plain    a loop of PyTorch alone, whose model is the text's own
+ *     user_script_propose  a model of such a loop's sizes, to answer with
  *     user_script_frozen   parameters that the text switches off
  *     user_script_lengths  how long sequences are, where no argument says it
  *     user_script_joined   texts that are joined or cut after they are tokenised
@@ -413,6 +415,14 @@ void user_script_put_optimizer(struct user_script *g, struct arena *arena);
  * that is known. */
 void user_script_put_trainer_optimizer(struct user_script *g, struct arena *arena);
 bool user_script_knows_optimizer(const struct user_script *g);
+/* What a scenario calls the optimizer of a class: "" where none has its states; NULL: it is
+ * no optimizer's. */
+const char *user_script_optimizer_word(const char *class);
+/* user_script_named.c: the first class of an optimizer with other states than AdamW's that a
+ * text makes, by its words alone; NULL. And the question whether it is the training's. */
+const char *user_script_other_optimizer(struct arena *arena, const char *text);
+void user_script_ask_other_optimizer(struct launch_context *t, const char *class,
+                                     const char *file, int64_t line);
 
 /* Whether the calls of a text so far have a trainer or a loop. */
 bool user_script_is_enough(const struct python *p);
@@ -431,6 +441,9 @@ extern const char *const user_script_batches[], *const user_script_lengths[];
 void user_script_take_alone(struct launch_context *t, const struct user_script *g,
                             int64_t line);
 void user_script_ask_plain(struct launch_context *t, const struct user_script *g);
+/* user_script_propose.c */
+void user_script_propose_model(struct launch_context *t, const struct user_script *g,
+                               int64_t line);
 
 /* After the words, asks which adapters PeftModel.from_pretrained(...) loads, where the text
  * makes none. */

@@ -1,6 +1,7 @@
-/* How gradients are summed, where a text says so: DDP's buckets, hooks of DDP and FSDP, and
- * Horovod's optimizer (torch/nn/parallel/distributed.py, torch/distributed/algorithms/
- * ddp_comm_hooks and _comm_hooks, PyTorch 2.8; horovod/torch/optimizer.py, 0.28). */
+/* How gradients are summed, where a text says so: DDP's buckets, hooks of DDP and FSDP,
+ * Horovod's optimizer, and sums of a loop's own (torch/nn/parallel/distributed.py,
+ * torch/distributed/algorithms/ddp_comm_hooks and _comm_hooks, PyTorch 2.8;
+ * horovod/torch/optimizer.py, 0.28). */
 #include "base/names.h"
 #include "dialect/user_script/user_script.h"
 
@@ -81,12 +82,70 @@ static void take_horovod(struct launch_context *t, const struct user_script *g)
                     "op=Adasum: gradients are taken to be summed");
 }
 
+/* A call by which a loop without DDP sums its gradients itself: each rank's part of them
+ * for an optimizer that keeps as much of the states (torch/distributed,
+ * reduce_scatter_tensor; DistAdamW(...), DistMuon(...)), or all of them
+ * (all_reduce(p.grad)); NULL: there is none. */
+static const struct python_call *own_sum(const struct user_script *g)
+{
+    const struct python_call *all = NULL;
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        const struct value *of = user_script_given(c, "tensor", "0");
+        const char *last = python_last_part(c->function), *why = of ? of->why : NULL;
+        bool divides =
+            user_script_part_of(c) == SCRIPT_OPTIMIZER && strncmp(last, "Dist", 4) == 0;
+        if (!c->quoted && (divides || strcmp(last, "reduce_scatter_tensor") == 0))
+            return c;
+        if (!c->quoted && strcmp(last, "all_reduce") == 0 && why && strstr(why, "grad"))
+            all = c;
+    }
+    return all;
+}
+
+/* What no library does for a loop, nor the words that start it. */
+static bool is_bare(const struct launch_context *t, const struct user_script *g)
+{
+    static const enum user_script_part others[] = {
+        SCRIPT_TRAINER,   SCRIPT_ARGUMENTS, SCRIPT_SHARDED, SCRIPT_REPLICATED,
+        SCRIPT_SPREAD,    SCRIPT_ENGINE,    SCRIPT_BOOSTER, SCRIPT_ACCELERATOR,
+        SCRIPT_LIGHTNING, SCRIPT_HOROVOD,   SCRIPT_CHUNKED,
+    };
+    bool any = launch_has(t, library_at) || launch_is_unresolved(t, library_at);
+    for (size_t i = 0; !any && i < sizeof(others) / sizeof(others[0]); i++)
+        any = g->parts[others[i]] != NULL;
+    return g->parts[SCRIPT_BACKWARD] && !any;
+}
+
+/* PyTorch's replicas are the nearest; Muon's states are not divided with them. */
+static void take_own_sum(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = is_bare(t, g) ? own_sum(g) : NULL;
+    const struct value_item *optim = value_get(g->words, "optim");
+    const char *word = optim && optim->value->text ? optim->value->text : "";
+    if (!c)
+        return;
+    struct value v = { .kind = VALUE_STRING, .line = g->line ? g->line : c->line };
+    const struct value_item from = { python_last_part(c->function), v.line, &v };
+    bool part = strcmp(from.key, "all_reduce") != 0, muon = strcmp(word, "muon") == 0;
+    launch_set(t, library_at, json_string("ddp"), &from);
+    if (part && !muon)
+        launch_set(t, "/parallelism/sharding/strategy", json_string("optimizer"),
+                   &from);
+    launch_note(t->l, v.line, DIAG_NOT_SIMULATED,
+                "%.60s(...) sums gradients after backward%s: DDP's, which overlap with "
+                "it, are taken%s",
+                c->function, part ? " and each rank updates its part" : "",
+                part && muon ? ", and all of Muon's states on each rank" : "");
+}
+
 /* model.register_comm_hook(state, hook) */
 void user_script_take_gradients(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *c = g->parts[SCRIPT_HOOKED];
     if (g->parts[SCRIPT_HOROVOD])
         take_horovod(t, g);
+    take_own_sum(t, g);
     if (c)
         take_hook(t, user_script_given(c, "hook", "1"), "register_comm_hook",
                   g->line ? g->line : c->line);

@@ -69,14 +69,21 @@ void user_script_take_casts(struct launch_context *t, const struct user_script *
     if (!m || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
         launch_has(t, at) || launch_is_unresolved(t, at))
         return;
-    if (half)
-        launch_set(t, at, json_sprintf("amp_%s", half), &from);
-    else
+    if (!half && t->l->arch > 0 && t->l->arch < 80) {
         launch_add_unresolved(
             t, at, v.line,
             "%.60s(x, weight.to(...)): products are of the type of x, "
-            "which is not known: amp_bf16 or fp32",
+            "which is not known: amp_fp16 or fp32",
             m->function);
+        launch_add_example(t, at, "amp_fp16");
+        return;
+    }
+    launch_set(t, at, json_sprintf("amp_%s", half ? half : "bf16"), &from);
+    if (!half)
+        launch_note(t->l, v.line, DIAG_ASSUMED,
+                    "%.60s(x, weight.to(...)): products are of the type of x, which is "
+                    "taken to be bf16",
+                    m->function);
 }
 
 /* Products of fp32 that PyTorch may round; on CUDA "medium" is "high"

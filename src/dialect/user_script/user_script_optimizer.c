@@ -1,8 +1,10 @@
 /* The optimizer of a loop of the text's own, or that a trainer has in the place of its
  * arguments': torch/optim (PyTorch 2.8), bitsandbytes 0.48, Muon and its copies. */
 #include "base/names.h"
+#include "dialect/trainer/trainer.h"
 #include "dialect/user_script/user_script.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 bool user_script_divides(const struct python_call *c)
@@ -71,6 +73,16 @@ static const struct optimizer *of_class(const char *class)
         if (strcmp(optimizers[i].class, last) == 0)
             return &optimizers[i];
     return NULL;
+}
+
+const char *user_script_optimizer_word(const char *class)
+{
+    const struct optimizer *o = of_class(class);
+    for (const struct dialect_word *w = trainer_optimizer_words;
+         o && o->word && w->word; w++)
+        if (fnmatch(w->word, o->word, 0) == 0)
+            return w->value;
+    return o ? "" : NULL;
 }
 
 static const struct optimizer *optimizer_of(const struct python_call *c)
@@ -238,6 +250,7 @@ void user_script_ask_optimizer(struct launch_context *t, const struct user_scrip
     static const char at[] = "/training/optimizer";
     const struct python_call *c = chosen(g), *back = g->parts[SCRIPT_BACKWARD];
     const struct optimizer *o = optimizer_of(c);
+    const char *other;
     name_part(t, g);
     name_stateless(t, g);
     if (!back || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
@@ -248,6 +261,9 @@ void user_script_ask_optimizer(struct launch_context *t, const struct user_scrip
                               "%.60s(...): its states are not simulated; that of the "
                               "nearest",
                               c->function);
+    else if (!o && (other = user_script_other_optimizer(t->arena, g->python->text)))
+        user_script_ask_other_optimizer(t, other, "the text",
+                                        g->line ? g->line : back->line);
     else if (!o)
         launch_note(t->l, g->line ? g->line : back->line, DIAG_ASSUMED,
                     "no optimizer that is known is made here: AdamW is taken (give "

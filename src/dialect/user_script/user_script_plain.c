@@ -157,6 +157,7 @@ void user_script_ask_plain(struct launch_context *t, const struct user_script *g
     user_script_take_alone(t, g, line);
     take_full_precision(t, g, line);
     user_script_ask_picture(t, g, line);
+    user_script_propose_model(t, g, line);
     user_script_ask(t, line, why);
     propose(t, g, length_at, lengths);
     /* PyTorch computes in fp32 unless something converts */

@@ -57,7 +57,7 @@ const char *const user_script_calls[] = {
     /* programs of TensorFlow (user_script_keras.c) */
     "to_tf_dataset", "prepare_tf_dataset", "batch", "fit", "apply_gradients", "AdamWeightDecay", "set_global_policy", "set_policy",
     "MirroredStrategy", "MultiWorkerMirroredStrategy", "ParameterServerStrategy", "TPUStrategy", "DistributedGradientTape",
-    "get_dataloader", "make_torch_dataloader", "Fabric", "DistributedOptimizer", "register_comm_hook", "init_process_group", "remote", "RemoteExecutor", "snapshot_download",
+    "get_dataloader", "make_torch_dataloader", "Fabric", "DistributedOptimizer", "register_comm_hook", "init_process_group", "reduce_scatter_tensor", "all_reduce", "remote", "RemoteExecutor", "snapshot_download",
     /* models of pictures (user_script_pictures.c) */
     "create_model", "get_model", "vit_b_16", "vit_b_32", "vit_l_16", "vit_l_32", "vit_h_14", "swin_t", "swin_s", "swin_b", "swin_v2_t",
     "swin_v2_s", "swin_v2_b", "maxvit_t", "resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "convnext_tiny", "convnext_small",
@@ -145,7 +145,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "", "add_flash*", SCRIPT_ATTENDS }, { "", "apply_flash*", SCRIPT_ATTENDS }, { "", "enable_flash_att*", SCRIPT_ATTENDS }, { "", "use_flash_att*", SCRIPT_ATTENDS },
     { "", "patch_*flash_attn", SCRIPT_ATTENDS }, { "", "patch_*flash_attention", SCRIPT_ATTENDS }, { "", "convert_*flash_attn", SCRIPT_ATTENDS }, { "", "convert_*flash_attention", SCRIPT_ATTENDS },
     { "*Model", "from_pretrained", SCRIPT_BODY }, { "whisper", "load_model", SCRIPT_MODEL },
-    { "", "*oader", SCRIPT_LOADER }, { "", "*oader_v1", SCRIPT_LOADER }, { "", "get_batch", SCRIPT_LOADER }, { "", "get_batches", SCRIPT_LOADER }, /* of the program's own */
+    { "", "*oader", SCRIPT_LOADER }, { "", "*oader_v1", SCRIPT_LOADER }, { "", "*data_loader_*", SCRIPT_LOADER }, { "", "*dataloader_*", SCRIPT_LOADER }, { "", "get_batch", SCRIPT_LOADER }, { "", "get_batches", SCRIPT_LOADER }, /* of the program's own */
     { "", "tokenizer", SCRIPT_TOKENISED }, { "", "tok", SCRIPT_TOKENISED }, { "", "*encode_plus", SCRIPT_TOKENISED }, { "", "apply_chat_template", SCRIPT_TOKENISED },
     { "*tokenizer", "pad", SCRIPT_PADDED }, { "tok", "pad", SCRIPT_PADDED }, { "", "DataCollator*", SCRIPT_PADDED },
 };
