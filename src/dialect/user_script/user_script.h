@@ -401,6 +401,10 @@ const struct python_call *user_script_joined(struct arena *arena,
 /* How long the samples are of a data set that makes them of torch.randint(0, n, (length,));
  * NULL: there is none. */
 const struct value *user_script_random_length(const struct python *p);
+/* torch.randint(0, words, (8, 1024)): a batch of random words and how long they are; false:
+ * there is none, or several differ. */
+bool user_script_random_batch(const struct python *p, const struct value **batch,
+                              const struct value **length);
 
 /* Whether an optimizer's call divides its states among DDP's ranks
  * (torch/distributed/optim/zero_redundancy_optimizer.py, PyTorch 2.8). */

@@ -44,21 +44,42 @@ static bool waits(const struct python_call *c)
     return c->unsure && c->condition && names_within(words, c->condition);
 }
 
+static bool is_within(const struct python_call *c, const struct python_call *other)
+{
+    return c->within == other->within ||
+           (c->within && other->within && strcmp(c->within, other->within) == 0);
+}
+
+/* The loops around the backward() of the deepest, of the function that a step is in; of any
+ * other, where that has none. */
+static int32_t deepest_backward(const struct python *p, const struct python_call *step)
+{
+    int32_t deepest = -1, any = 0;
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        if (user_script_part_of(c) != SCRIPT_BACKWARD || c->quoted)
+            continue;
+        any = c->loops > any ? c->loops : any;
+        deepest = is_within(c, step) && c->loops > deepest ? c->loops : deepest;
+    }
+    return deepest < 0 ? any : deepest;
+}
+
 /* The call of an optimizer that not each backward() has: every few of them, or after a
  * loop of theirs. NULL: there is none. */
 static const struct python_call *periodic_step(const struct user_script *g)
 {
+    const struct python *p = g->python;
     const struct python_call *step = NULL;
-    int32_t deepest = 0;
-    for (int64_t i = 0; i < g->python->calls.n; i++) {
-        const struct python_call *c = &g->python->calls.v[i];
-        enum user_script_part part = user_script_part_of(c);
-        if (part == SCRIPT_BACKWARD && !c->quoted && c->loops > deepest)
-            deepest = c->loops;
-        if (user_script_steps(g->python, c) && !c->quoted && (!step || !step->every))
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        if (user_script_steps(p, c) && !c->quoted && (!step || !step->every))
             step = c;
     }
-    return step && (step->every || step->loops < deepest || waits(step)) ? step : NULL;
+    return step && (step->every || step->loops < deepest_backward(p, step) ||
+                    waits(step))
+               ? step
+               : NULL;
 }
 
 /* Calls as another at its line; -1: some are under a condition that is not known. */

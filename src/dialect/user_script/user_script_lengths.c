@@ -341,8 +341,11 @@ static void take_named(struct launch_context *t, const struct user_script *g)
 /* Samples that a data set makes of random tokens. */
 static void take_random(struct launch_context *t, const struct user_script *g)
 {
-    const struct value *made = user_script_random_length(g->python);
+    const struct value *made = user_script_random_length(g->python), *batch, *length;
     int64_t n;
+    if (!made && !g->parts[SCRIPT_LOADER] && g->parts[SCRIPT_BACKWARD] &&
+        user_script_random_batch(g->python, &batch, &length))
+        made = length;
     if (!is_length(made, &n) || n < USUAL_MIN)
         return;
     struct value v = { .line = g->line ? g->line : made->line };

@@ -51,6 +51,7 @@ void user_script_ask_batch(struct launch_context *t, const struct user_script *g
     const struct python_call *c = g->parts[SCRIPT_BACKWARD]
                                       ? g->parts[SCRIPT_BACKWARD]
                                       : g->parts[SCRIPT_OPTIMIZER];
+    const struct value *batch, *length;
     /* of all of them, a step of so many has so many of each GPU */
     bool divides = launch_has(t, "/training/global_batch_size") &&
                    launch_has(t, "/training/gradient_accumulation_steps");
@@ -58,6 +59,13 @@ void user_script_ask_batch(struct launch_context *t, const struct user_script *g
         (value_get(g->words, word) && !g->parts[SCRIPT_ENGINE]) ||
         launch_has(t, batch_at) || launch_is_unresolved(t, batch_at))
         return;
+    if (!g->parts[SCRIPT_LOADER] && g->parts[SCRIPT_BACKWARD] &&
+        user_script_random_batch(g->python, &batch, &length)) {
+        struct value v = { .line = g->line ? g->line : batch->line };
+        const struct value_item from = { "torch.randint", v.line, &v };
+        launch_set(t, batch_at, json_integer((json_int_t)batch->integer), &from);
+        return;
+    }
     launch_add_unresolved(t, batch_at, g->line ? g->line : c->line,
                           "no call of a loader says how many sequences a GPU takes");
     propose(t, g, batch_at, user_script_batches);

@@ -129,3 +129,32 @@ const struct value *user_script_random_length(const struct python *p)
     }
     return first;
 }
+
+/* A number of a shape, of two. */
+static const struct value *side_of(const struct python_call *c, int32_t at)
+{
+    const struct value *shape = user_script_given(c, "size", "2");
+    bool two = shape && shape->kind == VALUE_LIST && shape->n == 2 && !shape->gap;
+    const struct value *v = two ? shape->items[at].value : NULL;
+    return v && v->kind == VALUE_INT && v->integer > 0 ? v : NULL;
+}
+
+bool user_script_random_batch(const struct python *p, const struct value **batch,
+                              const struct value **length)
+{
+    *batch = *length = NULL;
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        const struct value *n = side_of(c, 0), *of = side_of(c, 1);
+        if (strcmp(python_last_part(c->function), "randint") != 0 || c->quoted ||
+            (c->within && strncmp(c->within, "__", 2) == 0))
+            continue;
+        if (!n || !of ||
+            (*batch &&
+             ((*batch)->integer != n->integer || (*length)->integer != of->integer)))
+            return false;
+        *batch = n;
+        *length = of;
+    }
+    return *batch != NULL;
+}
