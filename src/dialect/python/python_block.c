@@ -159,6 +159,15 @@ static bool goes_on_with(struct python_parser *r, int64_t column, const char *wo
 
 /* Branches ------------------------------------------------------------------------- */
 
+/* if step % 4 != 0: continue; what follows is of each fourth. */
+static bool passes_most(const struct python_parser *r, const struct python_choice *c)
+{
+    const char *if_ = c->condition ? c->condition : "";
+    bool not = strncmp(if_, "not ", 4) == 0 || strncmp(if_, "not(", 4) == 0,
+         equal = strstr(if_, "==") != NULL;
+    return c->every && r->in.stop == PYTHON_CONTINUE && (not ? equal : !equal);
+}
+
 void python_read_branch(struct python_parser *r, struct python_choice *c, int truth,
                         int64_t column)
 {
@@ -181,7 +190,7 @@ void python_read_branch(struct python_parser *r, struct python_choice *c, int tr
         r->every = c->every ? c->every : outer;
         r->condition = c->condition;
         read_suite(r, column, true);
-        r->every = outer;
+        r->every = passes_most(r, c) ? c->every : outer; /* up to the loop's end */
         r->condition = around;
         r->maybe--;
         python_branch_end(r, &c->branches);
@@ -250,6 +259,7 @@ static bool repeat(struct python_parser *r, const struct value *list,
                    int64_t column)
 {
     bool broken = false;
+    const int64_t every = r->every;
     for (int32_t i = 0; i < list->n && !r->limit && !broken; i++) {
         if (!python_may_loop(r)) {
             r->in.left_unsurely = true;
@@ -262,6 +272,7 @@ static bool repeat(struct python_parser *r, const struct value *list,
         r->loops++;
         read_suite(r, column, true);
         r->loops--;
+        r->every = every;
         enum python_stop stop = r->in.stop;
         if (stop == PYTHON_CONTINUE || stop == PYTHON_BREAK)
             r->in.stop = PYTHON_GOES_ON;
@@ -276,11 +287,13 @@ static bool repeat(struct python_parser *r, const struct value *list,
  * `break`. */
 static bool read_unsure(struct python_parser *r, int64_t column)
 {
+    const int64_t every = r->every;
     r->unsure_loops++;
     r->loops++;
     read_suite(r, column, true);
     r->loops--;
     r->unsure_loops--;
+    r->every = every;
     bool broken = r->in.stop == PYTHON_BREAK;
     if (r->in.stop == PYTHON_CONTINUE || broken)
         r->in.stop = PYTHON_GOES_ON;

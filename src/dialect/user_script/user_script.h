@@ -36,6 +36,7 @@
  *     user_script_propose  a model of such a loop's sizes, to answer with
  *     user_script_frozen   parameters that the text switches off
  *     user_script_lengths  how long sequences are, where no argument says it
+ *     user_script_lengths_named likewise, by numbers of usual names
  *     user_script_joined   texts that are joined or cut after they are tokenised
  *     user_script_usual    numbers by their usual names
  *     user_script_starters calls that start processes on GPUs and nodes; nn.DataParallel
@@ -398,14 +399,6 @@ int64_t user_script_left_out(struct arena *arena, const struct python *p,
 const struct python_call *user_script_joined(struct arena *arena,
                                              const struct python *p,
                                              const struct python_call *c);
-/* How long the samples are of a data set that makes them of torch.randint(0, n, (length,));
- * NULL: there is none. */
-const struct value *user_script_random_length(const struct python *p);
-/* torch.randint(0, words, (8, 1024)): a batch of random words and how long they are; false:
- * there is none, or several differ. */
-bool user_script_random_batch(const struct python *p, const struct value **batch,
-                              const struct value **length);
-
 /* Whether an optimizer's call divides its states among DDP's ranks
  * (torch/distributed/optim/zero_redundancy_optimizer.py, PyTorch 2.8). */
 bool user_script_divides(const struct python_call *c);

@@ -211,7 +211,7 @@ static bool steps_each(const struct user_script *g)
         bool step = user_script_steps(g->python, c);
         if (c->quoted || (!step && part != SCRIPT_BACKWARD))
             continue;
-        if (c->unsure || c->imported || !c->loops)
+        if (c->unsure || c->imported || !c->loops || c->every)
             return false;
         steps |= step;
         back |= part == SCRIPT_BACKWARD;

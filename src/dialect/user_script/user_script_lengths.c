@@ -4,7 +4,7 @@
 #include "config/pointer.h"
 #include "dialect/launch/launch_imports.h"
 #include "dialect/source/notebook.h"
-#include "dialect/user_script/user_script.h"
+#include "dialect/user_script/user_script_lengths.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -14,23 +14,7 @@
 static const char length_at[] = "/training/sequence_length",
                   decoder_at[] = "/training/decoder_length";
 
-/* Blocks that a function of the script cuts joined texts into (transformers'
- * examples: group_texts), then what tokenizers are given. */
-static const char *const names[] = {
-    "block_size",        "chunk_size",
-    "context_length",    "max_seq_length",
-    "max_source_length", "max_input_length",
-    "max_length",        "MAX_LENGTH",
-    "MAX_LEN",           "max_len",
-    "seq_length",        "sequence_length",
-    "max_seq_len",       "seq_len",
-    "SEQ_LEN",           "BLOCK_SIZE",
-    "context_size",      "ctx_len",
-    "cutoff_len",        "tokenizer.model_max_length",
-    "MAX_SEQ_LENGTH",    "MAX_SEQ_LEN",
-    "CONTEXT_LENGTH",
-};
-/* Those, and what a loop of its own may count its microbatches by. */
+/* Names of lengths, and what a loop of its own may count its microbatches by. */
 const char *const user_script_kept[] = {
     "block_size", "chunk_size", "context_*",  "max_*length", "MAX_LEN*",   "max_len",
     "*seq*_len*", "SEQ_LEN",    "BLOCK_SIZE", "ctx_len",     "cutoff_len", "*accum*",
@@ -48,10 +32,7 @@ static const char *const text_datasets[] = { "TextDataset", "LineByLineTextDatas
                                              "TextDatasetForNextSentencePrediction",
                                              NULL };
 
-enum {
-    LENGTH_MAX = 1 << 24,
-    USUAL_MIN = 16 /* of what a usual name alone says: block_size = 4 is of layers */
-};
+enum { LENGTH_MAX = 1 << 24 };
 
 static bool is_length(const struct value *v, int64_t *n)
 {
@@ -320,64 +301,19 @@ void user_script_take_padded(struct launch_context *t, const struct user_script 
         take_tokenised(t, &k, false, length_at);
 }
 
-static void take_named(struct launch_context *t, const struct user_script *g)
+/* Whether a call pads or cuts at a length that is not known: tokenizer(text,
+ * max_length=self.max_length). */
+static bool cuts_openly(const struct python *p)
 {
-    int64_t n;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const struct value *bound = user_script_usual(g->python, names[i]);
-        if (!is_length(bound, &n) || n < USUAL_MIN)
-            continue;
-        int64_t line = bound->line < 0 ? -bound->line : bound->line;
-        struct value v = { .line = g->line ? g->line : line };
-        const struct value_item from = { names[i], v.line, &v };
-        set(t, length_at, n, &from);
-        launch_note(t->l, v.line, DIAG_ASSUMED,
-                    "%s = %" PRId64 " is taken to be the length of sequences", names[i],
-                    n);
-        return;
+    const struct tokenised k = { p, INT64_MAX, 0, false };
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        const struct value *n = user_script_given(c, "max_length", "");
+        if (is_one(&k, c, false) && !is_of_evaluation(c) && n &&
+            n->kind == VALUE_UNKNOWN && !is_of_model(n))
+            return true;
     }
-}
-
-/* Samples that a data set makes of random tokens. */
-static void take_random(struct launch_context *t, const struct user_script *g)
-{
-    const struct value *made = user_script_random_length(g->python), *batch, *length;
-    int64_t n;
-    if (!made && !g->parts[SCRIPT_LOADER] && g->parts[SCRIPT_BACKWARD] &&
-        user_script_random_batch(g->python, &batch, &length))
-        made = length;
-    if (!is_length(made, &n) || n < USUAL_MIN)
-        return;
-    struct value v = { .line = g->line ? g->line : made->line };
-    const struct value_item from = { "torch.randint", v.line, &v };
-    set(t, length_at, n, &from);
-}
-
-/* A prompt and its answer, which a decoder reads as one text. */
-static void take_both(struct launch_context *t, const struct user_script *g)
-{
-    static const char *const both[][2] = {
-        { "max_prompt_len", "max_ans_len" },
-        { "max_prompt_len", "max_answer_len" },
-        { "max_prompt_length", "max_answer_length" },
-        { "max_prompt_length", "max_response_length" },
-        { "max_prompt_seq_len", "max_answer_seq_len" },
-        { "max_source_length", "max_target_length" },
-    };
-    for (size_t i = 0; i < sizeof(both) / sizeof(both[0]) && !has_pairs(t); i++) {
-        const struct value *a = user_script_usual(g->python, both[i][0]),
-                           *b = user_script_usual(g->python, both[i][1]);
-        int64_t prompt, answer;
-        if (!is_length(a, &prompt) || !is_length(b, &answer))
-            continue;
-        struct value v = { .line = g->line ? g->line : a->line };
-        const struct value_item from = { both[i][0], v.line, &v };
-        set(t, length_at, prompt + answer, &from);
-        launch_note(t->l, v.line, DIAG_ASSUMED,
-                    "%s + %s = %" PRId64 " is taken to be the length of sequences",
-                    both[i][0], both[i][1], prompt + answer);
-        return;
-    }
+    return false;
 }
 
 /* How long a loop of the text's own is. */
@@ -459,7 +395,7 @@ void user_script_take_lengths(struct launch_context *t, const struct user_script
     int64_t n;
     if (user_script_trains(g))
         take_steps(t, g);
-    const struct value *block = python_name(g->python, names[0]);
+    const struct value *block = python_name(g->python, "block_size");
     const struct tokenised k = { g->python, INT64_MAX, g->line, has_pairs(t) };
     if (launch_has(t, length_at) || launch_is_unresolved(t, length_at))
         return;
@@ -470,11 +406,11 @@ void user_script_take_lengths(struct launch_context *t, const struct user_script
         take_tokenised(t, &k, false, length_at);
     /* of a model of the text's own they are of anything */
     if (!launch_has(t, length_at) && user_script_trains(g))
-        take_named(t, g);
+        user_script_take_named_length(t, g, cuts_openly(g->python));
     if (!launch_has(t, length_at) && user_script_trains(g))
-        take_both(t, g);
+        user_script_take_both_lengths(t, g);
     if (!launch_has(t, length_at))
-        take_random(t, g);
+        user_script_take_random_length(t, g);
     if (!launch_has(t, length_at))
         take_tokenizer_s(t, &k);
     if (!launch_has(t, length_at) && !t->l->lengths.program)

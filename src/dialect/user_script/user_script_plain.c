@@ -2,7 +2,7 @@
  * a loader, an optimizer or what shards and replicates; or Lightning's trainer. What its
  * calls state is read as of any loop, and all that they leave open is asked for. */
 #include "config/pointer.h"
-#include "dialect/user_script/user_script.h"
+#include "dialect/user_script/user_script_lengths.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -52,11 +52,13 @@ void user_script_ask_batch(struct launch_context *t, const struct user_script *g
                                       ? g->parts[SCRIPT_BACKWARD]
                                       : g->parts[SCRIPT_OPTIMIZER];
     const struct value *batch, *length;
+    /* DataLoader(batch_size=None): its data set gives batches */
+    const struct value_item *loads = value_get(g->words, word);
     /* of all of them, a step of so many has so many of each GPU */
     bool divides = launch_has(t, "/training/global_batch_size") &&
                    launch_has(t, "/training/gradient_accumulation_steps");
     if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] || !c || divides ||
-        (value_get(g->words, word) && !g->parts[SCRIPT_ENGINE]) ||
+        (loads && loads->value->kind != VALUE_NONE && !g->parts[SCRIPT_ENGINE]) ||
         launch_has(t, batch_at) || launch_is_unresolved(t, batch_at))
         return;
     if (!g->parts[SCRIPT_LOADER] && g->parts[SCRIPT_BACKWARD] &&

@@ -1,7 +1,7 @@
 /* Numbers of a text by their usual names, wherever it has them: names, arguments, fields,
  * constants of modules, documents. */
 #include "base/names.h"
-#include "dialect/user_script/user_script.h"
+#include "dialect/user_script/user_script_lengths.h"
 
 #include <ctype.h>
 #include <string.h>
