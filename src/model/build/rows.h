@@ -158,6 +158,7 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_ROPE                  FLAG(27)
 #define HAS_FUSED_ROPE            FLAG(28) /* rotary embedding in one kernel */
 #define HAS_SPLIT_ROPE            FLAG(29) /* one document after the other, joined */
+#define HAS_ROPE_IN_PLACE         FLAG(93) /* q, in a block of q, k and v; k and v anew */
 #define HAS_RELATIVE              FLAG(30) /* T5: biases, scores not scaled */
 #define HAS_RELATIVE_EACH         FLAG(31) /* those of each layer its own */
 #define HAS_RELATIVE_GATE         FLAG(32) /* and gated */
@@ -217,7 +218,6 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_FUSED_LOSS            FLAG(78) /* one kernel each way, on the logits */
 #define HAS_LOSS_IN_PLACE         FLAG(79) /* its gradient takes its input's place */
 
-#define HAS_ROPE_IN_PLACE         FLAG(88) /* q, in a block of q, k and v; k and v anew */
 
 /* Pictures and sounds. */
 #define HAS_PATCHES               FLAG(80) /* patches of pictures in place of words */
