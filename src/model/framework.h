@@ -72,6 +72,7 @@ struct framework_kernels {
     bool fused_rope;         /* rotary embedding of q and k in one kernel ... */
     bool fused_rope_unscaled; /* where cosines and sines have no scale of their own */
     bool rope_in_place;       /* flash-attention's on q, k and v of one product */
+    bool value_view;          /* v is a view of that product's result, which so stays */
     bool split_rope;          /* else: of the documents of a pack one by one */
     bool fp8_norm;            /* norms write fp8 for the products after them */
     /* bytes that quantizing to 8 and to 4 bits moves, over those counted */
@@ -158,6 +159,8 @@ struct framework_tensor {
     /* sequence parallelism: products keep their input as it was gathered, and
      * backward does not gather it again */
     bool keeps_gathered;
+    /* logits are gathered as a list of a tensor a rank, which are joined */
+    bool list_gather;
     /* sequence parallelism: gathers and scatters are of whole sequences' parts in the
      * order of ranks, which one more kernel puts in order of sequences */
     bool copies;

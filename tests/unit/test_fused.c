@@ -331,14 +331,17 @@ static void test_raw_loss(void)
     s.raw_loss = false;
     list = op_make(&a, &m, s);
     CU_ASSERT_EQUAL(op_block_kept_B(&list.blocks[2]) - kept_B, 3 * logits_B);
-    /* those of an engine that holds the last stage's outputs stay, too */
+    /* those of an engine that holds the last stage's outputs stay, too, and those of the
+     * microbatch before */
     int64_t eager_B = made_by_backward_B(&list.blocks[2], "loss_bwd");
+    kept_B = op_block_kept_B(&list.blocks[2]);
     struct framework holds = op_eager;
     holds.loss.kept = true;
     s.framework = &holds;
     list = op_make(&a, &m, s);
     CU_ASSERT_EQUAL(made_by_backward_B(&list.blocks[2], "loss_bwd"),
                     eager_B + logits_B);
+    CU_ASSERT_EQUAL(op_block_kept_B(&list.blocks[2]) - kept_B, logits_B);
     s.framework = &op_eager;
     s.raw_loss = true;
     s.tensor = 4;
@@ -348,6 +351,58 @@ static void test_raw_loss(void)
     list = op_make(&a, &m, s);
     CU_ASSERT_EQUAL(op_block_kept_B(&list.blocks[2]) - kept_B, 2 * 3 * logits_B / 4);
     CU_ASSERT_EQUAL(made_by_backward_B(&list.blocks[2], "loss_bwd"), 2 * logits_B);
+    arena_release(&a);
+}
+
+static const struct op *forward_op(const struct op_block *block, const char *name)
+{
+    for (int32_t i = 0; i < block->n_forward; i++)
+        if (strcmp(block->forward[i].name, name) == 0)
+            return &block->forward[i];
+    return NULL;
+}
+
+/* Whole logits that come as a list are copied out of one block into the list, and joined
+ * (8.15). */
+static void test_listed_logits(void)
+{
+    struct arena a;
+    arena_init(&a);
+    struct framework lists = op_eager;
+    lists.tensor.list_gather = true;
+    struct model m = op_gpt();
+    int64_t logits_B = INT64_C(2) * BATCH * SEQ * m.ends.vocab;
+    struct op_settings s = op_settings_of(OP_BF16, &lists);
+    s.tensor = 4;
+    struct op_list list = op_make(&a, &m, s);
+    CU_ASSERT_PTR_NULL(forward_op(&list.blocks[2], "logits_gather"));
+    s.whole_loss = true;
+    list = op_make(&a, &m, s);
+    const struct op *op = forward_op(&list.blocks[2], "logits_gather");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(op);
+    CU_ASSERT_EQUAL(op->n_outs, 1);
+    CU_ASSERT_EQUAL(op->outs[0].size_B, 2 * logits_B);
+    CU_ASSERT_EQUAL(op->outs[0].kept_until, -1);
+    arena_release(&a);
+}
+
+/* v as a view keeps the block of q, k and v next to what rotation makes (5.5a). */
+static void test_value_view(void)
+{
+    struct arena a;
+    arena_init(&a);
+    struct framework joined = op_eager, views = op_eager;
+    joined.kernels.fused_qkv = views.kernels.fused_qkv = true;
+    views.kernels.value_view = true;
+    struct model m = op_llama(HEADS / 2, 3 * H);
+    struct op_settings s = op_settings_of(OP_BF16, &joined);
+    s.attention = OP_ATTENTION_FLASH;
+    struct op_list own = op_make(&a, &m, s);
+    s.framework = &views;
+    struct op_list list = op_make(&a, &m, s);
+    CU_ASSERT_EQUAL(op_block_kept_B(&list.blocks[1]) - op_block_kept_B(&own.blocks[1]),
+                    INT64_C(2) * BATCH * SEQ * (H + H / 2)); /* q and k */
+    CU_ASSERT_EQUAL(launches(&list.blocks[1]), launches(&own.blocks[1]));
     arena_release(&a);
 }
 
@@ -363,4 +418,6 @@ void test_fused_register(void)
     CU_add_test(suite, "a fused loss holds 16-bit logits alone", test_fused_loss);
     CU_add_test(suite, "compiled loss, split loss", test_compiled_loss);
     CU_add_test(suite, "a loss of 16-bit logits", test_raw_loss);
+    CU_add_test(suite, "logits gathered as a list", test_listed_logits);
+    CU_add_test(suite, "values as views of the joined product", test_value_view);
 }

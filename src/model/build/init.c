@@ -37,6 +37,14 @@ static bool rotates_in_place(const struct model *m, const struct framework *fw,
            !a->one_kv && !a->borrows && a->q_norm == 0;
 }
 
+/* Attention saves v where the product of q, k and v made it, which so keeps all three;
+ * rotation makes q and k anew. */
+static bool keeps_views(const struct model *m, const struct framework *fw, bool flash)
+{
+    return fw->kernels.value_view && fw->kernels.fused_qkv && m->attention.rotary &&
+           !rotates_in_place(m, fw, flash);
+}
+
 static flagset attention_flags(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
@@ -66,6 +74,7 @@ static flagset attention_flags(const struct model *m, const struct op_settings *
            flag(m->attention.rotary, HAS_ROPE) |
            flag(fuses_rope(m, fw), HAS_FUSED_ROPE) |
            flag(rotates_in_place(m, fw, flash), HAS_ROPE_IN_PLACE) |
+           flag(keeps_views(m, fw, flash), HAS_VALUE_VIEW) |
            flag(m->attention.rotary && fw->kernels.split_rope &&
                     !fw->kernels.fused_rope,
                 HAS_SPLIT_ROPE) |
@@ -177,6 +186,9 @@ static flagset flags(const struct model *m, const struct op_settings *s)
                     (fw->loss.in_place && !fw->loss.compiled && !wide_logits),
                 HAS_LOSS_IN_PLACE) |
            flag(has_raw_loss(s) && !wide_logits, HAS_RAW_LOSS) |
+           flag(fw->loss.kept, HAS_KEPT_LOGITS) |
+           flag(fw->tensor.list_gather && s->tensor > 1 && s->whole_loss,
+                HAS_LIST_GATHER) |
            flag(model_ties_head(m), HAS_TIED);
 }
 

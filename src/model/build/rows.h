@@ -159,6 +159,9 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_FUSED_ROPE            FLAG(28) /* rotary embedding in one kernel */
 #define HAS_SPLIT_ROPE            FLAG(29) /* one document after the other, joined */
 #define HAS_ROPE_IN_PLACE         FLAG(93) /* q, in a block of q, k and v; k and v anew */
+#define HAS_KEPT_LOGITS           FLAG(95) /* a pipeline has those of two microbatches */
+#define HAS_LIST_GATHER           FLAG(96) /* logits are gathered as a list, and joined */
+#define HAS_VALUE_VIEW            FLAG(94) /* v stays in that block, q and k anew */
 #define HAS_RELATIVE              FLAG(30) /* T5: biases, scores not scaled */
 #define HAS_RELATIVE_EACH         FLAG(31) /* those of each layer its own */
 #define HAS_RELATIVE_GATE         FLAG(32) /* and gated */
@@ -356,7 +359,7 @@ struct row {
     flagset when, unless; /* flags that must all be set; of which none may be set */
     struct term read[3], write[3];
     struct term work[4]; /* ROW_SCAN: multiply-adds */
-    struct keep keep[5];
+    struct keep keep[6];
     int32_t launches; /* 0 means 1; as many dispatches, unless `same_node` */
     struct term
         made;        /* memory of what it makes, kept or not, where that is less than it
