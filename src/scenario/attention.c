@@ -109,13 +109,17 @@ bool attention_has_mask(const struct scenario *s)
 
 /* From PyTorch 2.11 on, whose cuDNN is newer than 9.15, SDPA asks for cuDNN's kernel first
  * on Hopper and Blackwell (aten sdp_utils.cpp, check_prefer_cudnn_attention: sm90, sm100,
- * sm103). On Blackwell its backward takes heads to 128. */
+ * sm103). On Blackwell its backward takes heads to 128. 2.5.0 did so on Hopper, and 2.5.1,
+ * which "2.5" means, no longer (pytorch pull request 138522). */
 static bool sdpa_takes_cudnn(const struct scenario *s, const struct gpu *gpu)
 {
     enum { CUDNN_BLACKWELL_HEAD_MOST = 128 };
     const char *torch = s->software.pytorch;
+    const char *once = release_first(RELEASE_PYTORCH_CUDNN_ONCE);
     bool first = gpu->sm_arch == HOPPER || gpu->sm_arch == BLACKWELL ||
                  gpu->sm_arch == BLACKWELL_ULTRA;
+    if (torch && gpu->sm_arch == HOPPER && strncmp(torch, once, strlen(once)) == 0)
+        return release_has(RELEASE_PYTORCH_CUDNN_ONCE, torch);
     return torch && release_has(RELEASE_PYTORCH_CUDNN, torch) && first &&
            (gpu->sm_arch == HOPPER ||
             model_largest_head(&s->model) <= CUDNN_BLACKWELL_HEAD_MOST);

@@ -22,6 +22,7 @@ static const struct {
     [RELEASE_PYTORCH_SDPA]           = FROM("PyTorch", "2"),
     [RELEASE_PYTORCH_SDPA_TAKEN]     = FROM("PyTorch", "2.1.1"),
     [RELEASE_PYTORCH_CUDNN]          = FROM("PyTorch", "2.11"), /* (3.30) */
+    [RELEASE_PYTORCH_CUDNN_ONCE]     = { "2.5.0", "2.5.0", "it needs PyTorch 2.5.0" },
     [RELEASE_TRANSFORMERS_MASKS]     = { "4.38", "4.39.3", "it ended with 4.39.3" },
     [RELEASE_PYTORCH_SMDDP_GATHER]   = FROM("PyTorch", "1.12.1"),
     [RELEASE_SMDDP_GATHER]           = FROM("SMDDP", "1.6"),

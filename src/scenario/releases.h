@@ -19,6 +19,7 @@ enum release_fact {
     RELEASE_PYTORCH_SDPA,           /* scaled_dot_product_attention */
     RELEASE_PYTORCH_SDPA_TAKEN,     /* transformers calls it from this PyTorch on */
     RELEASE_PYTORCH_CUDNN,          /* its SDPA takes cuDNN's kernel first */
+    RELEASE_PYTORCH_CUDNN_ONCE,     /* likewise, on Hopper alone */
     RELEASE_TRANSFORMERS_MASKS,     /* hands some families' SDPA a mask, always */
     RELEASE_PYTORCH_SMDDP_GATHER,   /* SMDDP's AllGather of sharded parameters */
     RELEASE_SMDDP_GATHER,           /* likewise */

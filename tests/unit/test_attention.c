@@ -61,6 +61,10 @@ static const struct {
     { LIBRARY("fsdp") FULL TORCH("1.13.1"), UNFUSED },
     { LIBRARY("fsdp") FULL TORCH("2.11.0"), FLASH }, /* A100 */
     { LIBRARY("fsdp") FULL TORCH("2.10.0") ON("ml.p5.48xlarge"), FLASH },
+    { LIBRARY("fsdp") FULL TORCH("2.5.0") ON("ml.p5.48xlarge"), CUDNN },
+    { LIBRARY("fsdp") FULL TORCH("2.5.0"), FLASH }, /* A100 */
+    { LIBRARY("fsdp") FULL TORCH("2.5.1") ON("ml.p5.48xlarge"), FLASH },
+    { LIBRARY("fsdp") FULL TORCH("2.5") ON("ml.p5.48xlarge"), FLASH },
     { LIBRARY("fsdp") FULL TORCH("2.11.0") ON("ml.p5.48xlarge"), CUDNN },
     { LIBRARY("fsdp") FULL TORCH("2.11.0") ON("ml.p6-b200.48xlarge"), CUDNN },
     { LIBRARY("fsdp") FULL TORCH("2.11.0") ON("ml.p5.48xlarge") MASK("tensor"),
