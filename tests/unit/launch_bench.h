@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Whether a note, a question, an error or a warning has that part. */
 static inline bool is_said(const struct launch *l, const char *part)
@@ -22,6 +24,31 @@ static inline bool is_said(const struct launch *l, const char *part)
         if (strstr(l->loader->diags.v[i].text, part))
             return true;
     return false;
+}
+
+/* The text as a file of that ending, deep in a folder of its own: programs that it starts
+ * are looked for in up to five folders above it. */
+static inline struct cfg load_alone(struct launch *l, struct cfg_loader *loader,
+                                    const char *text, const char *ending,
+                                    const struct launch_given *given)
+{
+    char file[64] = "/tmp/smsim-launch-XXXXXX";
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(file));
+    for (int deep = 0; deep < 5; deep++)
+        CU_ASSERT_EQUAL_FATAL(mkdir(strcat(file, "/d"), 0700), 0);
+    strcat(strcat(file, "/job"), ending);
+    FILE *out = fopen(file, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fputs(text, out);
+    fclose(out);
+    cfg_loader_init(loader);
+    struct cfg root = launch_load(l, loader, file, given);
+    unlink(file);
+    for (int deep = 0; deep < 6; deep++) {
+        *strrchr(file, '/') = '\0';
+        rmdir(file);
+    }
+    return root;
 }
 
 /* A text or a file as a training program, and what it is read as. */

@@ -1,6 +1,7 @@
 /* One reading of SageMaker's dictionary: in a scenario and in a launch script it runs
  * the same job, says as much and refuses the same. */
 #include "dialect/launch/launch.h"
+#include "launch_bench.h"
 #include "scenario/scenario.h"
 
 #include <CUnit/CUnit.h>
@@ -50,25 +51,18 @@ static void load_json(struct loaded *l, const char *dictionary, const char *pyto
 static void load_script(struct loaded *l, const char *dictionary, const char *pytorch,
                         int batch)
 {
-    char text[2000], made[] = "/tmp/dialects_XXXXXX", file[64];
-    int n = snprintf(
+    char text[2000];
+    snprintf(
         text, sizeof(text),
         "estimator = PyTorch(entry_point='train.py', instance_type='ml.p4d.24xlarge',\n"
         "    instance_count=2, framework_version='%s', distribution={%s},\n"
         "    hyperparameters={'model_name_or_path': 'bert-large-uncased',\n"
         "        'max_seq_length': 384, 'per_device_train_batch_size': %d})\n",
         pytorch, dictionary, batch);
-    int fd = mkstemp(made);
-    CU_ASSERT_FATAL(fd >= 0 && write(fd, text, (size_t)n) == n);
-    close(fd);
-    snprintf(file, sizeof(file), "%s.py", made);
-    CU_ASSERT_EQUAL_FATAL(rename(made, file), 0);
     *l = (struct loaded) { .script = true };
-    cfg_loader_init(&l->loader);
-    struct cfg root = launch_load(&l->launch, &l->loader, file, NULL);
+    struct cfg root = load_alone(&l->launch, &l->loader, text, ".py", NULL);
     CU_ASSERT_EQUAL(launch_complete(&l->launch, root), 0);
     l->rc = scenario_read(&l->s, &l->loader, root);
-    unlink(file);
 }
 
 /* The message after its place, which is another in a script. */

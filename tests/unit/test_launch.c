@@ -3,6 +3,7 @@
 #include "config/pointer.h"
 #include "dialect/launch/launch.h"
 #include "dialect/python/python.h"
+#include "launch_bench.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -213,15 +214,7 @@ static void test_limits(void)
 static struct cfg scenario_of(struct launch *l, struct cfg_loader *loader,
                               const char *text)
 {
-    char file[] = "/tmp/launch_XXXXXX";
-    int fd = mkstemp(file);
-    size_t n = strlen(text);
-    CU_ASSERT_FATAL(fd >= 0 && write(fd, text, n) == (ssize_t)n);
-    close(fd);
-    cfg_loader_init(loader);
-    struct cfg root = launch_load(l, loader, file, NULL);
-    unlink(file);
-    return root;
+    return load_alone(l, loader, text, ".py", NULL);
 }
 
 static const struct {

@@ -2,6 +2,7 @@
  * a model of Megatron's words is the model of Hugging Face's. */
 #include "config/pointer.h"
 #include "dialect/launch/launch.h"
+#include "launch_bench.h"
 #include "model/model.h"
 
 #include <CUnit/CUnit.h>
@@ -19,25 +20,10 @@ void test_megatron_register(void);
     "--num-layers 16 --hidden-size 1024 --num-attention-heads 16 --seq-length 512 " \
     "--max-position-embeddings 512 --micro-batch-size 2 --global-batch-size 64 "
 
-static struct cfg scenario_given(struct launch *l, struct cfg_loader *loader,
-                                 const char *text, const struct launch_given *given)
-{
-    char file[64];
-    snprintf(file, sizeof(file), "/tmp/test_megatron_%ld.sh", (long)getpid());
-    FILE *out = fopen(file, "w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    fputs(text, out);
-    fclose(out);
-    cfg_loader_init(loader);
-    struct cfg root = launch_load(l, loader, file, given);
-    unlink(file);
-    return root;
-}
-
 static struct cfg scenario_of(struct launch *l, struct cfg_loader *loader,
                               const char *text)
 {
-    return scenario_given(l, loader, text, NULL);
+    return load_alone(l, loader, text, ".sh", NULL);
 }
 
 /* A field as JSON; "-" when it is not there, "?" when it is unresolved. */
@@ -744,11 +730,11 @@ static void test_given(void)
     struct launch l;
     struct cfg_loader loader;
     char got[40];
-    struct cfg root = scenario_given(&l, &loader,
-                                     "LAYERS=16\nNODES=2\n"
-                                     "torchrun --nnodes $NODES pretrain_gpt.py " BASE
-                                     "--num-layers $LAYERS\n",
-                                     &given);
+    struct cfg root = load_alone(&l, &loader,
+                                 "LAYERS=16\nNODES=2\n"
+                                 "torchrun --nnodes $NODES pretrain_gpt.py " BASE
+                                 "--num-layers $LAYERS\n",
+                                 ".sh", &given);
     field_of(got, sizeof(got), &l, root, "/model/num_layers");
     CU_ASSERT_STRING_EQUAL(got, "24");
     CU_ASSERT_EQUAL(count_reported(&l, &loader, "has no such variable"), 1);
