@@ -350,15 +350,30 @@ static bool is_mirror(const char *id)
     return n == 0;
 }
 
+/* Whether an id has only the name of the row, and is another organisation's. */
+static bool is_namesake(const struct hub_id *found, const char *id)
+{
+    size_t n = organisation(id);
+    bool same = n == organisation(found->name) && strncasecmp(id, found->name, n) == 0;
+    return !same && !is_mirror(id);
+}
+
+const char *hub_namesake(struct cfg_loader *loader, const char *id)
+{
+    struct hub_id found;
+    return hub_is_id(id) && hub_find(&found, loader, id) &&
+                   strcasecmp(found.name, id) != 0 && is_namesake(&found, id)
+               ? found.name
+               : NULL;
+}
+
 /* Says what of the id the sizes do not hold. */
 static void warn(const struct hub_id *found, const char *id, struct cfg where)
 {
     char whole[NAME_MAX_B], *rest = NULL;
     if (!where.doc)
         return;
-    size_t n = organisation(id);
-    bool same = n == organisation(found->name) && strncasecmp(id, found->name, n) == 0;
-    if (!same && !is_mirror(id))
+    if (is_namesake(found, id))
         cfg_warn(where, DIAG_INFERRED, "\"%s\" is read as %s, by its name", id,
                  found->name);
     simplify(whole, id, true, false);

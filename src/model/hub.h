@@ -28,6 +28,11 @@ bool hub_knows(struct cfg_loader *loader, const char *id);
  * sizes of their original. false: none. */
 bool hub_find(struct hub_id *found, struct cfg_loader *loader, const char *id);
 
+/* The row whose name alone an id of another organisation has ("klue/roberta-base" of
+ * roberta-base, before it had its own): its vocabulary may be another. NULL: the id is
+ * the row's own, a mirror's or a path, or is not known. */
+const char *hub_namesake(struct cfg_loader *loader, const char *id);
+
 /* The family of an id that the table has as not modelled (family_refusal says why), by
  * the same rules; NULL: it has none. */
 const char *hub_refused(struct cfg_loader *loader, const char *id);

@@ -49,7 +49,10 @@ const char *trainer_model_named(struct launch_context *t, const char *path)
     struct cfg known = look_up(t, "models", name);
     const char *model = NULL;
     struct hub_id id;
-    if (is_shipped(t, name))
+    bool own = hub_find(&id, t->l->loader, text) && hub_is_id(text);
+    if (own && !id.shipped)
+        model = text;
+    else if (is_shipped(t, name))
         model = name;
     else if (hub_find(&id, t->l->loader, text))
         model = id.shipped ? id.shipped : text;
@@ -131,6 +134,12 @@ void trainer_take_model(struct launch_context *t, const struct dialect_option *r
     }
     const char *model = trainer_model_named(t, it->value->text);
     const char *refusal = model ? NULL : hub_refusal(t->l->loader, it->value->text);
+    const char *like = model ? hub_namesake(t->l->loader, it->value->text) : NULL;
+    if (like && strcmp(model, it->value->text) != 0)
+        launch_note(t->l, it->value->line, DIAG_ASSUMED,
+                    "%s: \"%.80s\" is taken to have the sizes and the vocabulary of "
+                    "%s, by its name (give --set %s=PATH/config.json for its own)",
+                    it->key, it->value->text, like, row->pointer);
     if (model)
         launch_set(t, row->pointer, json_string(model), it);
     else if (refusal)
