@@ -45,12 +45,24 @@ static const struct shell_word *may_start(const struct launch_command *c)
     return i == 0 && word && !python && !own->words[0].why ? &own->words[0] : NULL;
 }
 
+/* A word before the script that is not known, and may be a starter; NULL: there is none,
+ * or by its name or its branches it is Python. */
+static const struct shell_word *hidden_starter(const struct launch_command *c)
+{
+    static const char *const names[] = { "PY", "py", NULL };
+    const struct shell_word *w = &c->command->words[0];
+    bool python = names_within(names, w->text) || (w->may && strstr(w->may, "python"));
+    for (int32_t i = 1; i < c->script; i++)
+        python |= strstr(launch_last_part(c->command->words[i].text), "python") != NULL;
+    return c->script > 0 && w->why && w->whole && !python ? w : NULL;
+}
+
 /* A script that nothing starts is a process. */
 void launch_alone_take(struct launch_context *t, const struct launch_command *c,
                        const struct starter_line *l)
 {
     const struct shell_binding *ranks = launch_variable(c, "WORLD_SIZE");
-    const struct shell_word *other = may_start(c);
+    const struct shell_word *other = may_start(c), *hidden = hidden_starter(c);
     (void)l;
     if (c->starts)
         return;
@@ -69,6 +81,13 @@ void launch_alone_take(struct launch_context *t, const struct launch_command *c,
                               "%.60s: whether it starts a process for each GPU is not "
                               "known; 1 is one GPU",
                               launch_last_part(c->command->words[0].text));
+        return;
+    }
+    if (hidden && !launch_starter_is_of_job(t, gpus_at)) {
+        launch_add_unresolved(t, gpus_at, hidden->line,
+                              "%s: whether it starts a process for each GPU is not "
+                              "known; 1 is one GPU",
+                              hidden->why);
         return;
     }
     if (ranks && !ranks->value && !launch_starter_is_of_job(t, count_at)) {

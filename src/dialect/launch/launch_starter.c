@@ -311,6 +311,33 @@ static int32_t end_of_own(const struct shell_word *w, int32_t n)
     return n;
 }
 
+/* The starter that a word which is not known may be: the one that the branches of the
+ * script set, or else the one whose options follow. */
+static const struct starter *starter_meant(const struct starter_line *l)
+{
+    static const char *const *const own[] = { torchrun_gpus, deepspeed_gpus };
+    const struct starter *found = starter_named("");
+    const char *before = l->at > 0 ? l->w[l->at - 1].text : "";
+    if (*before == '-' && !strchr(before, '=')) /* an option's value */
+        return found;
+    const char *may = l->w[l->at].why && l->w[l->at].may ? l->w[l->at].may : "";
+    while (*may) {
+        char word[64];
+        size_t n = strcspn(may, " ");
+        snprintf(word, sizeof(word), "%.*s", (int)n, may);
+        const struct starter *s = starter_named(launch_last_part(word));
+        if (s->names[0] && found->names[0] && s != found)
+            return starter_named("");
+        found = s->names[0] ? s : found;
+        may += n + strspn(may + n, " ");
+    }
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+        if (l->w[l->at].whole && !found->names[0] &&
+            launch_starter_find(l->w, l->at + 1, l->end, own[i]).name)
+            found = &starters[i];
+    return found;
+}
+
 /* The starter nearest to the script says what counts. */
 static const struct starter *starter_of(const struct launch_command *c,
                                         struct starter_line *l)
@@ -321,6 +348,7 @@ static const struct starter *starter_of(const struct launch_command *c,
         for (int32_t i = l->end; i-- > 0;) {
             const struct starter *s = starter_named(launch_last_part(l->w[i].text));
             l->at = i;
+            s = s->names[0] ? s : starter_meant(l);
             if (s->names[0]) {
                 l->end = i + end_of_own(l->w + i, l->end - i);
                 return s;
