@@ -3,6 +3,7 @@
 #include "dialect/option.h"
 
 #include "base/names.h"
+#include "config/pointer.h"
 #include "dialect/launch/launch_context.h"
 #include "dialect/launch/launch_shell.h"
 
@@ -319,6 +320,29 @@ static void report_unknown(struct report *r, const struct value_item *it,
                                              : "");
 }
 
+/* Whether a row that is refused is of a field whose value would settle it, and the file
+ * leaves that open, or has only what the row's value is by itself: it is asked for. */
+static bool asks_instead(struct report *r, const struct dialect_option *o,
+                         const struct value_item *it)
+{
+    struct launch_context *t = r->t;
+    const char *said =
+        o->pointer ? json_string_value(pointer_get(t->tree, o->pointer)) : NULL;
+    if (!o->pointer || (said && (!o->value || strcmp(said, o->value) != 0)))
+        return false;
+    if (said) {
+        const char *last = strrchr(o->pointer, '/');
+        json_object_del(
+            pointer_get(t->tree, arena_strndup(t->arena, o->pointer,
+                                               (size_t)(last - o->pointer))),
+            last + 1);
+        launch_forget(t, o->pointer);
+    }
+    launch_add_unresolved(t, o->pointer, it->line, "%s%s%.60s: %s", r->at.prefix,
+                          r->at.section, it->key, o->why);
+    return true;
+}
+
 static void report_row(struct report *r, const struct dialect_option *o,
                        const struct value_item *it)
 {
@@ -331,6 +355,8 @@ static void report_row(struct report *r, const struct dialect_option *o,
     else if (o->class == DIALECT_REFUSED && open)
         launch_note(l, it->line, DIAG_LEFT_OUT, "%s%s%.60s: %s; it is taken to be off",
                     r->at.prefix, r->at.section, it->key, it->value->why);
+    else if (o->class == DIALECT_REFUSED && asks_instead(r, o, it))
+        return;
     else if (o->class == DIALECT_REFUSED)
         diags_add(&l->loader->diags,
                   diag_at_line(DIAG_ERROR, DIAG_REFUSED_KEY, l->file, it->line),

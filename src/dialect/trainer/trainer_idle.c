@@ -32,7 +32,7 @@ const struct dialect_option trainer_idle_rows[] = {
 };
 #define REFUSED(NAME, WHY) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = WHY)
 #define ROLLOUTS "training on answers that the model generates (PPO, GRPO, RLOO) is not simulated (supervised fine-tuning is)"
-#define ANSWERS "training on answers that are generated or compared is simulated where the method is known (give --set /training/task=dpo, kto, orpo, simpo or cpo)"
+#define COMPARED(NAME) ROW(NAME, "/training/task", .class = DIALECT_REFUSED, .value = "causal-lm", .why = "answers are compared, by a method that is not known: dpo, kto, orpo, simpo or cpo")
 #define FROZEN_WHY "parts before a frozen language model are trained, which is not simulated"
 #define FROZEN(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = FROZEN_WHY)
 #define PAIRS(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = "contrastive training on queries and passages is not simulated (pre-training and supervised fine-tuning are)")
@@ -51,9 +51,9 @@ const struct dialect_option trainer_unsimulated_rows[] = {
     ROW_UNSIMULATED("sequence_parallel_mode"), ROW_UNSIMULATED("fix_sampler"), ROW_UNSIMULATED("unfreeze_*"),
     /* TRL's of other methods, which scripts name alike */
     CPU("use_cpu"), CPU("no_cuda"),
-    REFUSED("num_generations", ROLLOUTS), REFUSED("max_completion_length", ANSWERS), REFUSED("reward_funcs", ROLLOUTS),
+    REFUSED("num_generations", ROLLOUTS), COMPARED("max_completion_length"), REFUSED("reward_funcs", ROLLOUTS),
     REFUSED("num_ppo_epochs", ROLLOUTS), REFUSED("reward_model_path", ROLLOUTS), REFUSED("kl_coef", ROLLOUTS), REFUSED("use_vllm", ROLLOUTS),
-    REFUSED("ref_model", ANSWERS), REFUSED("ref_model_path", ANSWERS), REFUSED("ref_model_name_or_path", ANSWERS), REFUSED("reference_model", ANSWERS),
+    COMPARED("ref_model"), COMPARED("ref_model_path"), COMPARED("ref_model_name_or_path"), COMPARED("reference_model"),
     REFUSED("reward_model_name_or_path", ROLLOUTS),
     ROW_END,
 };
