@@ -160,6 +160,7 @@ struct launch {
     int64_t unwrapped_line;
     bool wraps;
     struct launch_pictures pictures;
+    const char *model_class; /* "ViTForImageClassification"; NULL: it is not known */
     bool patches;      /* its model reads pictures alone, and says how many patches */
     int64_t spot_line; /* where spot instances are asked for; 0: they are not */
     VEC(struct launch_resolved) resolved;

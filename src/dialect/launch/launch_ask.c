@@ -4,11 +4,16 @@
 #include "base/names.h"
 #include "config/pointer.h"
 #include "dialect/launch/launch_context.h"
+#include "dialect/launch/launch_near.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { ENCODERS_MAX = 512 }; /* positions that most encoders have learned */
+
+static const char length_at[] = "/training/sequence_length";
 
 /* clang-format off */
 /* What a scenario cannot do without. */
@@ -21,7 +26,7 @@ static const struct need {
     { "/cluster/instance", { "/cluster/groups", "/cluster/like" }, "on which instances",
       "ml.p4d.24xlarge", NULL },
     { "/cluster/count", { "/cluster/groups" }, "on how many instances", "2", NULL },
-    { "/training/sequence_length", { NULL }, "how long sequences are", "384", NULL },
+    { length_at, { NULL }, "how long sequences are", "384", NULL },
     { "/training/micro_batch_size", { "/training/global_batch_size" },
       "how many sequences a GPU takes at once", "8", NULL },
 };
@@ -153,6 +158,28 @@ static struct diag unresolved_at(const struct launch *l, const char *pointer,
     return at;
 }
 
+/* Models that read something else than texts, by their class; the length of a sequence
+ * follows from the model, or is of frames. */
+static const struct sense {
+    const char *part, *model, *length; /* NULL: the length is the model's */
+} senses[] = {
+    { "ImageClassification", "google/vit-base-patch16-224", NULL },
+    { "SpeechSeq2Seq", "openai/whisper-small", NULL },
+    { "Whisper", "openai/whisper-small", NULL },
+    { "AudioClassification", "facebook/wav2vec2-base", "499" }, /* of 10 s */
+    { "ForCTC", "facebook/wav2vec2-base", "499" },
+    { "Wav2Vec2", "facebook/wav2vec2-base", "499" },
+    { "ForSpeechClassification", "facebook/wav2vec2-base", "499" },
+};
+
+static const struct sense *sense_of(const struct launch *l)
+{
+    for (size_t k = 0; l->model_class && k < sizeof(senses) / sizeof(senses[0]); k++)
+        if (strstr(l->model_class, senses[k].part))
+            return &senses[k];
+    return NULL;
+}
+
 /* A model that can do the task which the file says, or is to be asked for. */
 static const char *example_of_need(const struct launch *l, struct cfg root,
                                    const struct need *n)
@@ -165,10 +192,16 @@ static const char *example_of_need(const struct launch *l, struct cfg root,
     const char *task = json_string_value(pointer_get(root.json, task_at));
     bool decodes =
         launch_unresolved_of(l, task_at) || launch_is_set(root, "/training/lora");
-    if (strcmp(n->pointer, needs[0].pointer) != 0)
-        return n->example;
+    const struct sense *sense = sense_of(l);
+    bool model = strcmp(n->pointer, needs[0].pointer) == 0;
+    if (sense && sense->length && strcmp(n->pointer, length_at) == 0)
+        return sense->length;
+    if (sense || !model)
+        return model ? sense->model : n->example;
     if (task && strcmp(task, "seq2seq") == 0)
         return "google/flan-t5-base";
+    const json_t *length = pointer_get(root.json, length_at);
+    decodes |= json_is_integer(length) && json_integer_value(length) > ENCODERS_MAX;
     decodes = task ? !names_listed(encoders, task) : decodes;
     return decodes ? "meta-llama/Llama-3.1-8B" : n->example;
 }
@@ -203,6 +236,12 @@ static const char *answer_of_variable(const struct launch *l, const char *name)
     return "1";
 }
 
+/* Whether the file has the model, in a way that only a configuration of it can replace. */
+static bool is_configured(const struct need *n, const struct launch_unresolved *open)
+{
+    return open && n->named && strstr(open->what, "config.json");
+}
+
 /* What a question may be answered by. */
 static const char *example_of(const struct launch *l, struct cfg root,
                               const char *pointer, const struct launch_unresolved *open)
@@ -216,8 +255,9 @@ static const char *example_of(const struct launch *l, struct cfg root,
         return answer_of_variable(l, name);
     if (l->gpus > 0 && strcmp(pointer, "/cluster/gpus_per_instance") == 0)
         return arena_printf(&l->loader->arena, "%" PRId64, l->gpus);
-    return n ? (open && n->named ? n->named : example_of_need(l, root, n))
-             : answer_of(pointer, open ? open->what : "");
+    if (n && is_configured(n, open))
+        return n->named;
+    return n ? example_of_need(l, root, n) : answer_of(pointer, open ? open->what : "");
 }
 
 /* What is asked for, with a value as an example. */
@@ -226,9 +266,11 @@ static void ask(struct launch *l, struct cfg root, const struct need *n)
     const struct launch_unresolved *open = launch_unresolved_of(l, n->pointer);
     struct diag at = unresolved_at(l, n->pointer, open ? open->line : l->line);
     struct diags *d = &l->loader->diags;
+    const char *other = is_configured(n, open) ? NULL : n->named;
     if (open)
-        diags_add(d, at, "%s (give --set %s=%s)", open->what, n->pointer,
-                  example_of(l, root, n->pointer, open));
+        diags_add(d, at, "%s (give --set %s=%s%s%s)", open->what, n->pointer,
+                  example_of(l, root, n->pointer, open), other ? ", or its " : "",
+                  other ? other : "");
     else
         diags_add(d, at, "%s does not say %s (give --set %s=%s)", l->what, n->what,
                   n->pointer, example_of_need(l, root, n));
@@ -258,10 +300,11 @@ static bool says_instead(const struct launch *l, struct cfg root, const struct n
 /* Whether a length follows from the model, which is asked for itself. */
 static bool is_of_model(const struct launch *l, struct cfg root, const struct need *n)
 {
-    return (l->lengths.full || l->lengths.cut || l->patches) &&
+    const struct sense *sense = sense_of(l);
+    bool follows = sense && !sense->length;
+    return (l->lengths.full || l->lengths.cut || l->patches || follows) &&
            !launch_is_set(root, needs[0].pointer) &&
-           strcmp(n->pointer, "/training/sequence_length") == 0 &&
-           !launch_unresolved_of(l, n->pointer);
+           strcmp(n->pointer, length_at) == 0 && !launch_unresolved_of(l, n->pointer);
 }
 
 /* What a scenario needs first, then all else that is open. A batch of all GPUs says
@@ -380,6 +423,23 @@ static void ask_at_once(struct launch *l, int n, const struct strbuf *line,
                   l->usage.names);
 }
 
+/* A program that is asked of is mostly started by a file that gives what is asked; but
+ * for the cluster, which the user knows. */
+static void name_starters(struct launch *l, const question_vec *all)
+{
+    static const char cluster[] = "/cluster/";
+    const char *near = NULL;
+    for (int64_t i = 0; i < all->n && !near; i++) {
+        const struct question *q = &all->v[i];
+        const char *pointer = q->need ? q->need->pointer : q->open->pointer;
+        if (strncmp(pointer, cluster, sizeof(cluster) - 1) != 0)
+            near = launch_starters_near(l);
+    }
+    if (near)
+        diags_add(&l->loader->diags, unresolved_at(l, NULL, l->line),
+                  "or read what starts it, with its values: smsim simulate %s", near);
+}
+
 /* Each question, and where there are several the options that answer all. */
 static void ask_all(struct launch *l, struct cfg root, question_vec *all)
 {
@@ -411,6 +471,7 @@ int launch_ask(struct launch *l, struct cfg root)
     question_vec all = { 0 };
     gather(&all, l, root);
     ask_all(l, root, &all);
+    name_starters(l, &all);
     int rc = all.n ? -1 : 0;
     VEC_RELEASE(&all);
     return rc;

@@ -32,6 +32,9 @@
 /* The words; which field each is of is its pointer. */
 extern const struct dialect_option peft_rows[];
 
+/* The row of an option; NULL: it is none of them. */
+const struct dialect_option *peft_row(const char *option);
+
 /* How a framework asks for adapters, and what it has for what a file leaves open. */
 struct peft_kind {
     const char *asks; /* the one word that asks: "adapter"; NULL: any of the rows */

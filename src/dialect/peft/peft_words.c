@@ -61,3 +61,12 @@ const struct dialect_option peft_rows[] = {
     ROW_END,
 };
 /* clang-format on */
+
+const struct dialect_option *peft_row(const char *option)
+{
+    static const struct dialect_table tables[] = {
+        { "", peft_rows, DIALECT_UNKNOWN_IDLE },
+        { NULL, NULL, DIALECT_UNKNOWN_IDLE },
+    };
+    return dialect_option_of(tables, "", option);
+}

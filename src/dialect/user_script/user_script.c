@@ -459,6 +459,9 @@ void user_script_take(struct launch_context *t, struct user_script *g)
                             v.line);
         return;
     }
+    if (g->parts[SCRIPT_MODEL])
+        t->l->model_class =
+            user_script_class(&t->l->loader->arena, g->parts[SCRIPT_MODEL]);
     ask_command(t, g);
     ask_own(t, g);
     if (g->n_trainers > 1)

@@ -158,6 +158,14 @@ static bool is_twice(const struct user_script *g, const struct value *given,
     return twice;
 }
 
+/* Whether an option describes adapters, and the text, which takes its options itself, has
+ * no such one: parse_known_args() passes it over. */
+static bool is_strange(const struct user_script_start *s, const char *option)
+{
+    return s->text && strstr(s->text, "add_argument(") && !strstr(s->text, option) &&
+           !peft_is_named(s->text) && peft_row(option);
+}
+
 /* Options of the rows of which the text made nothing that is known; the others are its
  * own, and acted in it. */
 static void add_options(struct launch_context *t, struct user_script *g,
@@ -178,7 +186,11 @@ static void add_options(struct launch_context *t, struct user_script *g,
             if (others.len < 1000 && !is_twice(g, given, o->key) &&
                 strcmp(o->key, "local_rank") != 0) /* of the starter */
                 strbuf_printf(&others, "%s%.60s", others.len ? ", " : "", o->key);
-        } else if (!it)
+        } else if (!it && is_strange(s, o->key))
+            launch_note(t->l, o->line, DIAG_LEFT_OUT,
+                        "%.60s is left out: %.80s has no such option", o->key,
+                        launch_last_part(s->name));
+        else if (!it)
             value_add(t->arena, g->words, o->key, o->line, o->value);
         else if (base || it->value->kind == VALUE_UNKNOWN)
             g->words->items[it - g->words->items] = *o;
@@ -193,14 +205,10 @@ static void add_options(struct launch_context *t, struct user_script *g,
  * -1: none is given. */
 static int asks_adapters(const struct value *given)
 {
-    static const struct dialect_table tables[] = {
-        { "", peft_rows, DIALECT_UNKNOWN_IDLE },
-        { NULL, NULL, DIALECT_UNKNOWN_IDLE },
-    };
     int asks = -1;
     for (int32_t i = 0; given && i < given->n; i++) {
         const struct value_item *it = &given->items[i];
-        const struct dialect_option *o = dialect_option_of(tables, "", it->key);
+        const struct dialect_option *o = peft_row(it->key);
         if (o && o->pointer && o->kind == DIALECT_SWITCH &&
             strcmp(o->pointer, PEFT_LORA) == 0)
             asks = asks > 0 || launch_true(it->value);
