@@ -212,6 +212,11 @@ static int32_t all_given(struct launch *l, const char *text,
     int32_t n = launch_slurm_variables(arena, &all, out, GIVEN_MAX);
     n = launch_job_variables(arena, text, nodes_of(directives, given), out, n,
                              GIVEN_MAX);
+    /* of a script that SageMaker starts (sagemaker-training-toolkit, params.py) */
+    if (n < GIVEN_MAX && given->gpus > 0 && strstr(text, "SM_NUM_GPUS"))
+        out[n++] = (struct shell_given) { "SM_NUM_GPUS",
+                                          arena_printf(arena, "%" PRId64, given->gpus),
+                                          0, false };
     for (int32_t i = 0; i < given->n_shell; i++)
         if (n < GIVEN_MAX)
             out[n++] = given->shell[i];

@@ -428,6 +428,31 @@ static void run_texts(struct shell_machine *m, const struct shell_simple *c)
     m->within = outer;
 }
 
+/* python3 <<X, python - <<X: the program that Python is given, as a file of a name of its
+ * own, which becomes a word of the command. False: it is no such command. */
+static bool feed_python(struct shell_machine *m, const struct shell_simple *c,
+                        struct shell_simple *fed)
+{
+    const struct shell_texts *w = &c->words;
+    int32_t n = w->n > 1 && shell_is(&w->v[w->n - 1], "-") ? w->n - 1 : w->n;
+    const char *last = n ? shell_string(m, &w->v[n - 1], false) : "",
+               *slash = strrchr(last, '/');
+    if (!c->to.has_document || strncmp(slash ? slash + 1 : last, "python", 6) != 0)
+        return false;
+    struct shell_text name = { 0 };
+    const char *file =
+        arena_printf(m->arena, "here-document-%lld.py", (long long)c->to.line);
+    shell_add_string(m, &name, file, (struct shell_char) { .line = c->line });
+    add_file(m, c, file, &c->to.document, c->to.line);
+    *fed = *c;
+    fed->words.v = ARENA_ARRAY(m->arena, n + 1, struct shell_text);
+    memcpy(fed->words.v, w->v, (size_t)n * sizeof(*w->v));
+    fed->words.v[n] = shell_keep(m, &name);
+    fed->words.n = n + 1;
+    shell_text_release(&name);
+    return true;
+}
+
 enum shell_status shell_perform(struct shell_machine *m, const struct shell_simple *c)
 {
     const struct shell_texts *w = &c->words;
@@ -441,8 +466,9 @@ enum shell_status shell_perform(struct shell_machine *m, const struct shell_simp
         shell_capture_print(m, c);
         return SHELL_YES;
     }
+    struct shell_simple fed;
     write_files(m, c);
-    record(m, c);
+    record(m, feed_python(m, c, &fed) ? &fed : c);
     run_texts(m, c);
     if (shell_is(&w->v[0], "exec") && w->n > 1 && m->mode == SHELL_RUN)
         m->ended = m->subshells == 0;
