@@ -123,13 +123,14 @@ static void ask_processes(struct launch_context *t)
         return;
     cfg_loader_init(&loader);
     const struct instance *inst = instance_get(&loader, name, (struct cfg) { 0 });
-    if (inst && inst->n_gpus > 1) {
+    int64_t gpus = t->l->gpus > 0 ? t->l->gpus : inst ? inst->n_gpus : 0;
+    if (gpus > 1) { /* --set may have another instance than the script */
         launch_add_unresolved(
             t, at, t->call->line,
             "no distribution is given: SageMaker starts one process on each instance; "
             "1 is its one GPU, %d a process on each GPU, as torch_distributed starts "
             "(the Trainer's nn.DataParallel of one process is not simulated)",
-            inst->n_gpus);
+            (int)gpus);
         launch_add_example(t, at, "1");
     }
     cfg_loader_release(&loader);

@@ -1,11 +1,13 @@
 /* Arguments of calls that no row reads: which of them a step does not depend on, and
  * that the others are named. */
-#include "dialect/launch/entry_points.h"
-#include "dialect/user_script/user_script.h"
-
 #include "base/names.h"
 #include "base/strbuf.h"
+#include "config/pointer.h"
+#include "dialect/launch/entry_points.h"
+#include "dialect/trainer/trainer.h"
+#include "dialect/user_script/user_script.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* clang-format off */
@@ -187,7 +189,58 @@ static void name_reference(struct launch_context *t, const struct user_script *g
                 c->function);
 }
 
-/* How often a loop of the text's own calls its model is not read; nor is a loop that is
+/* How often a loop of the text's own runs its model before each backward(), by the calls
+ * that are sure and at its depth; those of another model by its name are none. */
+static int64_t passes_of(const struct user_script *g,
+                         const struct python_call *backward)
+{
+    static const char *const others[] = { "ref",    "teacher", "old",
+                                          "target", "eval",    NULL };
+    int64_t n = 0, line = 0; /* a loop whose rounds are known has each call as often */
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        const char *last = python_last_part(c->function);
+        bool model = strcmp(last, "model") == 0 ||
+                     (strcmp(last, "forward") == 0 &&
+                      (strcmp(c->function, "model.forward") == 0 ||
+                       strcmp(c->function, "self.model.forward") == 0));
+        bool same =
+            c->within == backward->within ||
+            (c->within && backward->within && strcmp(c->within, backward->within) == 0);
+        if (model && same && backward->loops > 0 && c->loops == backward->loops &&
+            c->line < backward->line && c->line > line && !c->quoted && !c->unsure &&
+            c->target && !names_within(others, c->target)) {
+            line = c->line;
+            n++;
+        }
+    }
+    return n;
+}
+
+/* Passes of one step are as many sequences at once: all of them are kept for backward(). */
+static bool take_passes(struct launch_context *t, const struct user_script *g,
+                        const struct python_call *backward)
+{
+    static const char at[] = "/training/micro_batch_size";
+    const json_t *batch = pointer_get(t->tree, at);
+    int64_t n = passes_of(g, backward), line = g->line ? g->line : backward->line;
+    if (n < 2 || trainer_prefers(t) || !json_is_integer(batch))
+        return false;
+    int64_t each = json_integer_value(batch);
+    struct value v = { .kind = VALUE_INT, .line = line };
+    const struct value_item from = { "the loop's passes", line, &v };
+    launch_forget(t, at);
+    json_object_del(json_object_get(t->tree, "training"), strrchr(at, '/') + 1);
+    launch_set(t, at, json_integer((json_int_t)(each * n)), &from);
+    launch_note(t->l, line, DIAG_ASSUMED,
+                "the loop is the script's own, and runs the model %" PRId64
+                " times on each batch of %" PRId64
+                ": as many sequences are taken to be one batch",
+                n, each);
+    return true;
+}
+
+/* What else a loop of the text's own does with its model is not read; nor is a loop that is
  * elsewhere, of which the optimizer alone is seen. */
 static void name_loop(struct launch_context *t, const struct user_script *g)
 {
@@ -195,7 +248,7 @@ static void name_loop(struct launch_context *t, const struct user_script *g)
                                     *of = p[SCRIPT_OPTIMIZER];
     bool held = p[SCRIPT_LIGHTNING] || p[SCRIPT_ENGINE] || p[SCRIPT_ACCELERATOR] ||
                 p[SCRIPT_BOOSTER] || user_script_is_keras(g);
-    if (p[SCRIPT_TRAINER] || p[SCRIPT_ARGUMENTS] ||
+    if (p[SCRIPT_TRAINER] || p[SCRIPT_ARGUMENTS] || (c && take_passes(t, g, c)) ||
         launch_is_unresolved(t, "/training/task"))
         return;
     if (c)

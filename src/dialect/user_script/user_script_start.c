@@ -162,8 +162,8 @@ static bool is_twice(const struct user_script *g, const struct value *given,
  * no such one: parse_known_args() passes it over. */
 static bool is_strange(const struct user_script_start *s, const char *option)
 {
-    return s->text && strstr(s->text, "add_argument(") && !strstr(s->text, option) &&
-           !peft_is_named(s->text) && peft_row(option);
+    return s->text && strstr(s->text, "parse_known_args(") &&
+           !strstr(s->text, option) && !peft_is_named(s->text) && peft_row(option);
 }
 
 /* Options of the rows of which the text made nothing that is known; the others are its
