@@ -304,6 +304,26 @@ static void name_idle(struct launch_context *t, const struct user_script *g)
                     trainer->function);
 }
 
+/* A training in a function that nothing of the text is seen to call, where it calls
+ * others. */
+static void name_uncalled(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *const *p = g->parts, *c = p[SCRIPT_TRAINER]
+                                                            ? p[SCRIPT_TRAINER]
+                                                            : p[SCRIPT_ARGUMENTS];
+    bool others = false;
+    for (int64_t i = 0; c && i < g->python->calls.n; i++) {
+        const struct python_call *d = &g->python->calls.v[i];
+        others |= d->within && !d->uncalled && !d->imported && c->within &&
+                  strcmp(d->within, c->within) != 0;
+    }
+    if (c && c->uncalled && others)
+        launch_note(t->l, g->line ? g->line : c->line, DIAG_NOT_SIMULATED,
+                    "%.60s(...) is in %.60s(), which nothing here is seen to call: "
+                    "what is called may train otherwise",
+                    python_last_part(c->function), c->within);
+}
+
 void user_script_name_left(struct launch_context *t, const struct user_script *g)
 {
     name_methods(t, g);
@@ -311,6 +331,7 @@ void user_script_name_left(struct launch_context *t, const struct user_script *g
     name_resized(t, g);
     name_reference(t, g);
     name_idle(t, g);
+    name_uncalled(t, g);
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
         if (g->parts[calls[i].part])
             name_left(t, g, g->parts[calls[i].part], calls[i].part, calls[i].idle);
