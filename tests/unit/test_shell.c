@@ -298,7 +298,13 @@ static const struct {
     { "x=a-b-a; a ${x/a/c} ${x//a/c} ${x//-} ${x:2:1} ${x: -1} ${#x}",
       "a|c-b-a|c-b-c|aba|b|a|5" },
     { "x=Ab; a ${x,,} ${x^^} ${x^}", "a|ab|AB|Ab" },
-    { "x=$y.c; a ${x%.c}", "a|?${...}" },
+    { "x=$y.c; a ${x%.c} ${x%.d}", "a|?$y|?${...}" },
+    { "x=--b=$y; a ${x#*=} ${x##*=}", "a|?$y|?${...}" },
+    { "x=--b=$y; if [[ $x == --c* ]]; then a; elif [[ $x == --b* ]]; then b; fi", "b" },
+    { "x=--b=$y; if [ $x = --bc ]; then a; else b; fi", "b" },
+    { "while [ $# -gt 0 ]; do z=$1; shift; done; if [ \"$z\" = on ]; then a; fi; b $z",
+      "b|?$z" },
+    { "f() { for i in $*; do a $i; done; }; f x $y z $*", "a|x; a|?$y; a|z" },
     { "x=b; b=c; a ${!x}", "a|c" },
     /* associative arrays */
     { "declare -A m\nm[p]=1\nm[\"q r\"]=2\nk=p\na ${m[p]} ${m[$k]} ${m[q r]} ${m[z]} "

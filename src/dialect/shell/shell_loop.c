@@ -42,6 +42,15 @@ static bool of_arguments(struct shell_machine *m, struct shell_char place, int32
     return is;
 }
 
+/* A loop over arguments that are none: what it would set is remembered. */
+static void pass_body(struct shell_machine *m, struct shell_char place)
+{
+    int passing = m->passing;
+    m->passing += m->mode == SHELL_RUN;
+    read_body(m, SHELL_NO, place);
+    m->passing = passing;
+}
+
 /* One that is left by `break`, or may be, is not repeated; nor one whose rounds change
  * nothing. */
 static void read_while(struct shell_machine *m, struct shell_char place, bool until)
@@ -56,9 +65,12 @@ static void read_while(struct shell_machine *m, struct shell_char place, bool un
         m->at = start;
         enum shell_status s = shell_condition(m, ends, &because);
         bool runs = s == (until ? SHELL_NO : SHELL_YES) && m->mode != SHELL_SKIP,
-             once = s == SHELL_UNKNOWN && m->mode != SHELL_SKIP &&
-                    !of_arguments(m, place, because);
-        read_body(m, runs || once ? SHELL_YES : SHELL_NO, place);
+             open = s == SHELL_UNKNOWN && m->mode != SHELL_SKIP,
+             once = open && !of_arguments(m, place, because);
+        if (open && !once)
+            pass_body(m, place);
+        else
+            read_body(m, runs || once ? SHELL_YES : SHELL_NO, place);
         next = (runs || once) && shell_round_ends(m, &f);
         if (next && (once || n == REPEATS_MAX))
             lose_rounds(m, &f, place, once ? because : 0);
@@ -80,6 +92,23 @@ static int32_t several(struct shell_machine *m, const struct shell_text *t)
     return t->n == 1 && t->v[0].unknown ? t->v[0].unknown
            : glob ? shell_not_known(m, "*", false, "which files there are is not known")
                   : 0;
+}
+
+/* Whether a word is all that the script's caller may give after what is known. */
+static bool is_rest(const struct shell_machine *m, int32_t why)
+{
+    const struct shell_unknown *u = why ? &m->unknowns.v[why - 1] : NULL;
+    return u && u->argument &&
+           (strcmp(u->name, "$@") == 0 || strcmp(u->name, "$*") == 0);
+}
+
+/* Whether a word of a row, of which another is known, counts as one, whatever it holds. */
+static bool is_one(const struct shell_texts *words, int32_t i)
+{
+    bool known = false;
+    for (int32_t k = 0; k < words->n; k++)
+        known |= words->v[k].n > 0 && !words->v[k].v[0].unknown;
+    return known && words->v[i].n == 1 && words->v[i].v[0].unknown;
 }
 
 /* The words after "in"; without it, the arguments. */
@@ -127,18 +156,21 @@ static void read_for_words(struct shell_machine *m, struct shell_char place,
     for (int32_t i = 0; next && i < words.n && !m->failed; i++) {
         struct shell_texts one = { &words.v[i], 1, 0 };
         int32_t unsure = several(m, &words.v[i]);
-        none = words.n == 1 && of_arguments(m, place, unsure);
-        why = why ? why : unsure;
+        none = words.n == 1 ? of_arguments(m, place, unsure) : is_rest(m, unsure);
+        why = why || none || is_one(&words, i) ? why : unsure;
         m->at = body;
         if (!none)
             shell_assign(m, name, &one, false, false);
-        read_body(m, none ? SHELL_NO : SHELL_YES, place);
+        if (none && words.n == 1)
+            pass_body(m, place);
+        else
+            read_body(m, none ? SHELL_NO : SHELL_YES, place);
         next = shell_round_ends(m, &f);
         next = next && !select;
     }
     if (words.n == 0 || !n)
         read_body(m, SHELL_NO, place);
-    if (why && !none)
+    if (why)
         lose_rounds(m, &f, place, why);
     shell_frame_end(m, &f, true);
     shell_texts_release(&words);

@@ -31,6 +31,7 @@ struct shell_unknown {
     const char *why;  /* "$NNODES is not set in the script (...)" */
     bool unset;       /* nobody gave it, so it may be empty */
     bool argument;    /* it is what the caller gives: $1, $@, $# */
+    bool passed;      /* a loop over arguments that nobody gave would set it */
     const char *ask;  /* the variable that would decide it: "9"; NULL */
     const char *may;  /* what is set under a condition: "--bf16"; NULL */
     bool gpus;        /* it is how many GPUs an instance has */
@@ -130,6 +131,12 @@ struct shell_hooks {
                       int32_t *why);
 };
 
+/* A variable that a loop over arguments sets which is passed over. */
+struct shell_passed {
+    const char *name;
+    const struct shell_passed *before;
+};
+
 /* A file that the script writes, with the pieces of it that are not known. */
 struct shell_written {
     const char *name; /* with such pieces by their names, too */
@@ -158,6 +165,8 @@ struct shell_machine {
      * the stage under way; in the arena */
     struct shell_text printed, input;
     const struct shell_written *written; /* the newest first */
+    const struct shell_passed *passed;
+    int passing; /* loops over arguments that are passed over, around here */
     struct shell_capture *capture; /* of $( ) whose statements are followed; NULL */
     int64_t sets;                  /* how often anything was set */
     enum shell_status status;      /* $? */

@@ -22,6 +22,8 @@ static int32_t unset(struct shell_machine *m, const char *name)
                         "/shell/%.*s=VALUE gives it)",
                         SHOWN, name, SHOWN, name);
     m->unknowns.v[row - 1].ask = name;
+    for (const struct shell_passed *x = m->passed; x; x = x->before)
+        m->unknowns.v[row - 1].passed |= strcmp(x->name, name) == 0;
     return row;
 }
 
@@ -229,6 +231,35 @@ static bool take_slice(struct shell_machine *m, struct shell_texts *out,
 }
 
 /* ${X%.py} and its kin, of a text that is known. */
+/* ${X#*=} and ${X%.*} of a text with pieces that are not known: the shortest match, where
+ * it is found before the first of them, or after the last. */
+static bool edit_end(struct shell_machine *m, const struct shell_text *t,
+                     struct shell_cursor edit, struct shell_text *out)
+{
+    char op = edit.v[edit.i].c;
+    int32_t from = 0, to = t->n;
+    bool once = edit.i + 1 < edit.n && edit.v[edit.i + 1].c != op;
+    if (!once || (op != '#' && op != '%'))
+        return false;
+    for (int32_t i = 0; i < t->n; i++)
+        if (t->v[i].unknown) {
+            to = to < t->n ? to : i;
+            from = i + 1;
+        }
+    struct shell_text end = { .v = op == '#' ? t->v : t->v + from,
+                              .n = op == '#' ? to : t->n - from };
+    struct shell_text made = { 0 };
+    bool done = m->hooks->edit(m, &end, edit, &made) && made.n < end.n;
+    for (int32_t i = 0; done && op == '%' && i < from; i++)
+        shell_push(m, out, t->v[i]);
+    if (done)
+        shell_append(m, out, &made);
+    for (int32_t i = to; done && op == '#' && i < t->n; i++)
+        shell_push(m, out, t->v[i]);
+    shell_text_release(&made);
+    return done && !m->failed;
+}
+
 static bool take_edited(struct shell_machine *m, struct shell_texts *out,
                         const struct parameter *p, struct shell_cursor edit)
 {
@@ -238,8 +269,10 @@ static bool take_edited(struct shell_machine *m, struct shell_texts *out,
     if (!p->x || p->count || p->indirect)
         return false;
     take_value(m, &values, p, &fields);
-    bool done = values.n == 1 && !shell_unknown_of(m, &values.v[0]) &&
-                m->hooks->edit(m, &values.v[0], edit, &made);
+    bool known = values.n == 1 && !shell_unknown_of(m, &values.v[0]);
+    bool done = known           ? m->hooks->edit(m, &values.v[0], edit, &made)
+                : values.n == 1 ? edit_end(m, &values.v[0], edit, &made)
+                                : false;
     shell_texts_release(&values);
     if (done)
         shell_texts_take(m, out, &made);

@@ -139,6 +139,16 @@ static enum shell_status is_empty(struct shell_machine *m, const struct shell_te
     return u->unset ? SHELL_YES : is_known(m, t) ? SHELL_YES : SHELL_UNKNOWN;
 }
 
+/* The text that is compared: what only a loop over arguments sets, of which there are
+ * none, is empty. */
+static const struct shell_text *compared(const struct shell_machine *m,
+                                         const struct shell_text *t)
+{
+    static const struct shell_text empty;
+    const struct shell_unknown *u = t->n == 1 ? shell_unknown_of(m, t) : NULL;
+    return u && u->passed ? &empty : t;
+}
+
 static enum shell_status compare_numbers(struct shell_machine *m,
                                          const struct shell_text *a, const char *op,
                                          const struct shell_text *b)
@@ -167,6 +177,25 @@ static bool same_text(const struct shell_text *a, const struct shell_text *b)
     return same;
 }
 
+/* Of a text that is not all known, by what comes before that: "--data=$X" is no "--run*",
+ * and is "--data*". */
+static enum shell_status by_head(struct shell_machine *m, const struct shell_text *a,
+                                 const struct shell_text *b, bool patterns)
+{
+    if (!is_known(m, b))
+        return SHELL_UNKNOWN;
+    for (int32_t i = 0; i < a->n && !a->v[i].unknown; i++) {
+        if (patterns && is_sign(b, i, '*') && i + 1 == b->n)
+            return SHELL_YES;
+        if (patterns &&
+            (is_sign(b, i, '*') || is_sign(b, i, '?') || is_sign(b, i, '[')))
+            break;
+        if (i == b->n || a->v[i].c != b->v[i].c)
+            return SHELL_NO;
+    }
+    return is_known(m, a) ? SHELL_YES : SHELL_UNKNOWN;
+}
+
 static enum shell_status compare(struct shell_machine *m, const struct shell_text *a,
                                  const struct shell_text *op,
                                  const struct shell_text *b, bool patterns)
@@ -182,12 +211,14 @@ static enum shell_status compare(struct shell_machine *m, const struct shell_tex
     if (!same && !differs)
         return SHELL_UNKNOWN;
     shell_compares(m, a, b);
+    a = compared(m, a);
+    b = compared(m, b);
     enum shell_status s =
         b->n == 0   ? is_empty(m, a)
         : a->n == 0 ? is_empty(m, b)
         : is_known(m, a) && is_known(m, b)
             ? status_of(patterns ? shell_matches(m, a, b) : same_text(a, b))
-            : SHELL_UNKNOWN;
+            : by_head(m, a, b, patterns);
     return differs ? opposite(s) : s;
 }
 

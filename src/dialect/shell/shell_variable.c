@@ -181,6 +181,12 @@ static struct shell_texts calculated(struct shell_machine *m,
 /* The variable that is set now; NULL: it is fixed, or nothing is set. */
 static struct shell_variable *to_assign(struct shell_machine *m, const char *name)
 {
+    if (m->passing && !shell_find(m, name)) {
+        struct shell_passed *one = ARENA_NEW(m->arena, struct shell_passed);
+        *one = (struct shell_passed) { arena_strdup(m->arena, name), m->passed };
+        m->passed = one;
+        shell_works(m, 1);
+    }
     struct shell_variable *x =
         m->mode == SHELL_SKIP || m->failed ? NULL : find_or_add(m, name);
     if (!x || x->fixed)
