@@ -481,6 +481,7 @@ void user_script_read_unknown(struct launch_context *t, const struct launch_comm
 /* Whether a text imports Megatron, or what copies of it have: its loop is pretrain()'s, and
  * its options are Megatron's, also where the package is next to it. */
 bool user_script_is_of_megatron(const char *text);
+bool user_script_is_of_torchtitan(const struct launch_command *c, const char *text);
 bool user_script_recognises_command(const struct dialect_input *in);
 void user_script_read_command(struct launch_context *t, const struct launch_command *c);
 

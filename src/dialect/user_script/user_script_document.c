@@ -2,6 +2,7 @@
  * usually called is what it is taken to be. */
 #include "base/names.h"
 #include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_override.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
@@ -136,6 +137,17 @@ static void add_quantized(struct launch_context *t, const struct value_item *qua
 }
 
 enum { COPIED_MAX = 20000 };
+
+/* torchtitan's train.py or a copy of it, which is given its configuration in TOML. */
+bool user_script_is_of_torchtitan(const struct launch_command *c, const char *text)
+{
+    static const char *const imports[] = { "from torchtitan", "import torchtitan",
+                                           NULL };
+    const char *program = launch_last_part(c->command->words[c->script].text);
+    struct launch_named named;
+    return strcmp(program, "train.py") == 0 && names_within(imports, text) &&
+           launch_names_document(c, &named) && names_ends(named.text, ".toml");
+}
 
 bool user_script_recognises_document(const struct dialect_input *in)
 {

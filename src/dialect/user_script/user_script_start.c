@@ -335,6 +335,8 @@ bool user_script_recognises_command(const struct dialect_input *in)
     /* a copy of OpenRLHF's programs, by options that are no other's */
     if (value_get(in->root, "--micro-train-batch-size") && openrlhf_recognises(in))
         return false;
+    if (text && user_script_is_of_torchtitan(in->command, text))
+        return false;
     if (text && user_script_is_of_megatron(text) &&
         (megatron_recognises(in) || strstr(text, "pretrain(")))
         return false;
