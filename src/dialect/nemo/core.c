@@ -441,6 +441,25 @@ static void report(const struct nemo *n)
     }
 }
 
+/* Bridge refuses a model's length that is not its data's
+ * (megatron/bridge/training/config.py, ConfigContainer.validate). */
+static void ask_length(struct launch_context *t, const struct value *flat)
+{
+    static const char at[] = "/training/sequence_length";
+    const struct value_item *data = value_get(flat, "dataset.seq_length"),
+                            *model = value_get(flat, "model.seq_length");
+    int64_t of_data, of_model;
+    if (!data || !model || !launch_whole(data->value, &of_data) ||
+        !launch_whole(model->value, &of_model) || of_data == of_model)
+        return;
+    launch_take_back(t, at);
+    launch_add_unresolved(t, at, model->line,
+                          "model.seq_length is %" PRId64 " and the data set's %" PRId64
+                          ", which Megatron-Bridge refuses",
+                          of_model, of_data);
+    launch_add_example(t, at, arena_printf(t->arena, "%" PRId64, of_model));
+}
+
 void core_read(struct launch_context *t, const struct value *flat, const char *title)
 {
     struct nemo n = { .t = t };
@@ -455,6 +474,7 @@ void core_read(struct launch_context *t, const struct value *flat, const char *t
     launch_hear(t, nemo_find(&n, NEMO_DATA, "class")); /* recipe_data.c */
     launch_take_rows(t, &core_train_rows[1], n.part[NEMO_MODEL]);
     launch_hear(t, model(&n, "seq_length"));
+    ask_length(t, flat);
     core_take_model(&n);
     take_pipeline(&n);
     take_graphs(&n);
