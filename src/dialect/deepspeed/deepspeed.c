@@ -155,6 +155,12 @@ static void take_batches(const struct deepspeed *c)
 {
     static const char micro[] = "train_micro_batch_size_per_gpu",
                       steps[] = "gradient_accumulation_steps";
+    if (c->t->loaded && c->t->loaded->value->kind == VALUE_UNKNOWN) {
+        launch_add_unknown(c->t, "/training/micro_batch_size", c->t->loaded->key,
+                           c->t->loaded->value);
+        take_whole(c, c->root, "", steps, 1, steps_at);
+        return;
+    }
     if (c->t->loaded && !launch_has(c->t, "/training/micro_batch_size")) {
         take_loaded(c, micro, steps);
         return;

@@ -126,8 +126,11 @@ static bool take_loaded(struct launch_context *t, const struct user_script *g)
     for (const char *const *name = user_script_batches; asks && *name; name++)
         if ((it = value_get(g->words, *name))) /* of which the configuration is made */
             value_remove(g->words, (int32_t)(it - g->words->items));
-    if (!asks && !makes && it && v && v->kind == VALUE_INT && v->integer > 0 &&
-        it->value->kind == VALUE_INT && it->value->integer == v->integer)
+    bool given = it && v && v->kind == VALUE_INT && v->integer > 0 &&
+                 it->value->kind == VALUE_INT && it->value->integer == v->integer;
+    bool open = it && it->value->kind == VALUE_UNKNOWN && it->value->why &&
+                strstr(it->value->why, " the script"); /* of $1, $BATCH */
+    if (!asks && !makes && g->parts[SCRIPT_LOADER] && (given || open))
         t->loaded = it;
     return asks;
 }
