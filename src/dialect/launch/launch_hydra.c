@@ -44,10 +44,11 @@ static struct value *open_file(void *of, int64_t line, const char *name,
 static void lost(void *of, int64_t line, const char *name)
 {
     struct finding *f = of;
-    launch_note(f->l, line, DIAG_LEFT_OUT,
-                "defaults: \"%.100s\" was not found, and what it says is not known (put "
-                "it next to this file)",
-                name);
+    launch_note(
+        f->l, line, DIAG_LEFT_OUT,
+        "defaults: \"%.100s\" was not found, and what it says is not known (put "
+        "it next to this file)",
+        name);
 }
 
 /* Whether one of the defaults is a document, and not hydra's own. */

@@ -100,8 +100,7 @@ static const char *package_of(struct hydra *h, const char *word, const char *fol
 {
     if (strcmp(word, "_global_") == 0)
         return "";
-    return strncmp(word, "_group_", 7) == 0 ? folder
-                                            : arena_strdup(h->arena, word);
+    return strncmp(word, "_group_", 7) == 0 ? folder : arena_strdup(h->arena, word);
 }
 
 /* Documents -------------------------------------------------------------------------- */
@@ -192,8 +191,8 @@ static void take_option(struct hydra *h, struct value *root, const char *group,
         strcmp(option, "null") == 0)
         return;
     const char *package =
-        !mark                                  ? joined(h, base, plain, '.')
-        : strcmp(mark + 1, "_here_") == 0      ? at->package
+        !mark                             ? joined(h, base, plain, '.')
+        : strcmp(mark + 1, "_here_") == 0 ? at->package
         : strncmp(mark + 1, "_global_", 8) == 0
             ? package_of(h, mark[9] == '.' ? mark + 10 : "_global_", "")
             : joined(h, base, mark + 1, '.');

@@ -11,11 +11,11 @@ enum { HYDRA_DEPTH_MAX = 6, HYDRA_DOCUMENTS_MAX = 200 };
 
 struct hydra {
     struct arena *arena;
-    int64_t line; /* of what names the documents: all that is made is of it */
-    int left;     /* documents that may still be read */
-    int deep;     /* documents around this one */
+    int64_t line;  /* of what names the documents: all that is made is of it */
+    int left;      /* documents that may still be read */
+    int deep;      /* documents around this one */
     bool optional; /* what is looked for may be missing */
-    bool follows; /* `line` is that of each entry of the first document's */
+    bool follows;  /* `line` is that of each entry of the first document's */
     /* The document "a/b.yaml", interpolations as they are written, and the package that
      * its head names ("# @package a.b"), or NULL; NULL: it is not there. */
     struct value *(*open)(void *of, int64_t line, const char *name,

@@ -33,7 +33,7 @@ static const struct { const char *name, *word; } words[] = {
     { "flash_attention", "use_flash_attention" }, { "flash_attention_2", "use_flash_attention" }, { "base_model_id", "base_model" },
 };
 /* What shards a model, in names and texts of a document. */
-static const char *const sharders[] = { "fsdp", "FSDP", "deepspeed", "DeepSpeed", "zero1", "zero2", "zero3", "zero_stage", "megatron", NULL };
+static const char *const sharders[] = { "fsdp", "FSDP", "deepspeed", "DeepSpeed", "zero1", "zero2", "zero3", "zero_stage", "zero_optimization", "sharding_strategy", "FULL_SHARD", "megatron", NULL };
 /* clang-format on */
 
 /* Which document ------------------------------------------------------------------- */
@@ -52,13 +52,29 @@ static bool is_model_section(const struct value_item *it)
     return any && strncmp(it->key, "model", 5) == 0;
 }
 
-bool usual_recognises(const struct dialect_input *in)
+/* A model of a hub's; the name of one's own model goes with its sizes. */
+static bool names_an_id(const struct value *root)
+{
+    const struct value_item *it = usual_value(root, models, USUAL_DEPTH);
+    for (int32_t i = 0; i < root->n && !it; i++)
+        if (is_model_section(&root->items[i]))
+            it = usual_value(root->items[i].value, within, 1);
+    return it && it->value->kind == VALUE_STRING && strchr(it->value->text, '/');
+}
+
+static bool names_one(const struct value *root)
 {
     bool model = false;
-    for (int32_t i = 0; i < in->root->n; i++)
-        model |=
-            names_a_model(&in->root->items[i]) || is_model_section(&in->root->items[i]);
-    return model && usual_value(in->root, rates, USUAL_DEPTH) &&
+    for (int32_t i = 0; i < root->n; i++)
+        model |= names_a_model(&root->items[i]) || is_model_section(&root->items[i]);
+    return model;
+}
+
+bool usual_recognises(const struct dialect_input *in)
+{
+    bool model = names_one(in->root);
+    return (model || usual_has_sizes(in->root)) &&
+           usual_value(in->root, rates, USUAL_DEPTH) &&
            usual_value(in->root, batches, USUAL_DEPTH - 1);
 }
 
@@ -156,12 +172,14 @@ void usual_read(struct launch_context *t, const struct dialect_input *in)
     t->l->line = 1;
     if (!all)
         return;
+    if (!names_an_id(in->root) && usual_has_sizes(in->root))
+        usual_take_sizes(t, all);
     rename_keys(all, USUAL_DEPTH);
     peft_open_sections(t, all);
     open_optimizer(all);
     user_script_open_document(t, all);
     usual_take_method(t, in->root);
-    usual_take_cluster(t, in->root);
+    usual_take_cluster(t, all);
     trainer_read_arguments(t, all, &kind);
     peft_ask_base(t, 1);
     ask_left(t, in->root);

@@ -5,6 +5,7 @@
  *
  * Files of this folder:
  *     usual       the document
+ *     usual_model a decoder of the program's own, by its sizes
  *     usual_words words that no row of the Trainer's has */
 #ifndef DIALECT_USUAL_USUAL_H
 #define DIALECT_USUAL_USUAL_H
@@ -20,6 +21,11 @@ void usual_read(struct launch_context *t, const struct dialect_input *in);
 /* The value of a name of the list in the dictionary, or in those within it; NULL. */
 const struct value_item *usual_value(const struct value *v, const char *const *names,
                                      int depth);
+
+/* usual_model.c: whether a document has the sizes of a decoder of its program's own; sets
+ * the model by them, which go out of the document, and asks for what lacks. */
+bool usual_has_sizes(const struct value *root);
+void usual_take_sizes(struct launch_context *t, struct value *root);
 
 /* The method that a document names: sets the task, asks for it, or refuses the document of
  * a training on what a model generates. */

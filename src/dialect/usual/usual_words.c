@@ -13,9 +13,12 @@ static const char *const generated[] = {
 };
 static const char *const methods[] = { "mode", "method", "stage", "algorithm", "algo", "training_type", "training_mode", "trainer_type", "objective", NULL };
 /* What a program starts itself on, in sections of SLURM's words and the like. */
-static const struct { const char *const names[6]; const char *pointer; } cluster[] = {
-    { { "num_nodes", "nnodes", "n_nodes", "num_machines", NULL }, "/cluster/count" },
-    { { "gpus_per_node", "num_gpus_per_node", "n_gpus_per_node", "gpus_per_machine", NULL }, "/cluster/gpus_per_instance" },
+static const struct { const char *const names[7]; const char *pointer; int64_t least; } cluster[] = {
+    { { "num_nodes", "nnodes", "n_nodes", "num_machines", NULL }, "/cluster/count", 1 },
+    { { "gpus_per_node", "num_gpus_per_node", "n_gpus_per_node", "gpus_per_machine", NULL }, "/cluster/gpus_per_instance", 1 },
+    { { "tp_size", "tensor_parallel_size", "tensor_parallel", "tensor_parallel_degree", "tensor_model_parallel_size", "tp_degree", NULL }, "/parallelism/tensor", 2 },
+    { { "pp_size", "pipeline_parallel_size", "pipeline_parallel", "pipeline_parallel_degree", "pipeline_model_parallel_size", "pp_degree", NULL }, "/parallelism/pipeline", 2 },
+    { { "cp_size", "context_parallel_size", "context_parallel", "context_parallel_degree", "cp_degree", NULL }, "/parallelism/context", 2 },
 };
 /* clang-format on */
 
@@ -62,8 +65,10 @@ void usual_take_cluster(struct launch_context *t, const struct value *root)
         const struct value_item *it =
             usual_value(root, cluster[i].names, USUAL_DEPTH - 1);
         int64_t n;
-        if (it && launch_whole(it->value, &n) && n > 0 &&
-            !launch_has(t, cluster[i].pointer))
-            launch_set(t, cluster[i].pointer, json_integer((json_int_t)n), it);
+        if (!it || !launch_whole(it->value, &n) || n < cluster[i].least ||
+            launch_has(t, cluster[i].pointer))
+            continue;
+        launch_set(t, cluster[i].pointer, json_integer((json_int_t)n), it);
+        launch_hear(t, it);
     }
 }
