@@ -67,6 +67,7 @@ const struct dialect dialects[] = {
       .recognises = nemo_recognises, .composes = nemo_composes, .read = nemo_read, .tables = nemo_tables,
       .kinds = (const struct dialect_kind_tables[]) {
           { "NeMo 2's and Megatron-Bridge's, in Megatron-Core's words", core_tables },
+          { "NeMo-RL's configurations", nemo_rl_tables },
           { "HyperPod's recipes", hyperpod_tables },
           { "HyperPod's recipes with training_config", hyperpod_tuning_tables },
           { "HyperPod's recipes of verl", hyperpod_verl_tables },

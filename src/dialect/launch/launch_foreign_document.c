@@ -8,6 +8,9 @@
 
 enum { KEYS_MAX = 4, PATH_MAX_B = 60 };
 
+#define NEMO_RL                                                                       \
+    "NeMo-RL's configuration says what it trains in the file that its defaults name " \
+    "(put it next to this one)"
 #define GENERATED "trains on answers that the model generates, which is not simulated"
 
 /* clang-format off */
@@ -15,9 +18,10 @@ enum { KEYS_MAX = 4, PATH_MAX_B = 60 };
 static const struct { const char *keys[KEYS_MAX]; const char *what; } foreign[] = {
     { { "actor_rollout_ref" }, "verl's configuration " GENERATED },
     { { "grpo", "policy.model_name" }, "NeMo-RL's configuration " GENERATED },
-    { { "policy.megatron_cfg", "defaults" }, "NeMo-RL's configuration is not read (give Megatron-Bridge's or NeMo's of the same training)" },
-    { { "policy.dtensor_cfg", "defaults" }, "NeMo-RL's configuration is not read (give Megatron-Bridge's or NeMo's of the same training)" },
-    { { "policy.model_name", "policy.train_global_batch_size" }, "NeMo-RL's configuration is not read (give Megatron-Bridge's or NeMo's of the same training)" },
+    { { "distillation", "policy" }, "NeMo-RL's configuration of distillation is not read" },
+    { { "policy.megatron_cfg", "defaults" }, NEMO_RL },
+    { { "policy.dtensor_cfg", "defaults" }, NEMO_RL },
+    { { "policy.model_name", "policy.train_global_batch_size" }, NEMO_RL },
     { { "rollout", "rl", "run.model_type" }, "HyperPod's recipe of several turns " GENERATED },
     { { "rollout", "eval_sampling_params", "run.model_type" }, "HyperPod's recipe evaluates, and trains nothing" },
     { { "llm_as_judge", "run" }, "HyperPod's recipe evaluates, and trains nothing" },
@@ -49,10 +53,20 @@ static const struct value_item *at_path(const struct value *root, const char *pa
     return it && dot ? at_path(it->value, dot + 1) : it;
 }
 
+/* Whether what the document trains itself is read, whatever else it has: verl's SFT with
+ * the sections of its evaluation, NeMo-RL's SFT and DPO. */
+static bool is_read(const struct value *root)
+{
+    return at_path(root, "model.partial_pretrain") ||
+           (at_path(root, "policy.model_name") &&
+            (value_get(root, "sft") || value_get(root, "dpo")));
+}
+
 const struct value_item *launch_foreign_document(const struct value *root,
                                                  const char **what)
 {
-    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]) && !is_read(root);
+         i++) {
         const char *const *keys = foreign[i].keys;
         bool all = true;
         for (int k = 0; k < KEYS_MAX && keys[k]; k++)

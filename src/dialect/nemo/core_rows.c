@@ -99,6 +99,7 @@ static const struct dialect_option model_joint[] = {
     ROW_END,
 };
 static const struct dialect_option model_others[] = {
+    ROW_UNSIMULATED("use_fused_linear_logprobs"),
     ROW_UNSIMULATED("activation_offload_fraction"), ROW_UNSIMULATED("min_offloaded_tensor_size"), ROW_UNSIMULATED("delta_offload_bytes_*"), ROW_UNSIMULATED("fine_grained_offloading_*"), ROW_IDLE("delay_offload_*"),
     ROW_IDLE("cpu_offloading_double_buffering"), ROW_IDLE("cpu_offloading_retain_*"), ROW_UNSIMULATED("window_size"),
     ROW_UNSIMULATED("fp32_residual_connection"),

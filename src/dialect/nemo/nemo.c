@@ -171,7 +171,7 @@ bool nemo_recognises(const struct dialect_input *in)
                (is_hydra(in->command) &&
                 !launch_starts_recipes(in->context, in->command));
     if (nemo_is_container(v) || core_recognises(v) || hyperpod_is_tuning(v) ||
-        is_override(v))
+        nemo_rl_recognises(v) || is_override(v))
         return true;
     const struct value_item *trainer = value_get(v, "trainer"),
                             *defaults = value_get(v, "defaults");
@@ -302,6 +302,8 @@ void nemo_read(struct launch_context *t, const struct dialect_input *in)
     nemo_take_instance(t, root);
     if (nemo_is_container(root))
         core_read(t, nemo_plain_container(t, root), "Megatron-Bridge's configuration");
+    else if (nemo_rl_recognises(root))
+        nemo_rl_read(t, root);
     else if (hyperpod_is_tuning(root))
         hyperpod_tuning_read(t, root);
     else if (hyperpod_recognises(root))

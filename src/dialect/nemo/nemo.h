@@ -21,6 +21,7 @@
  *     core, core_rows  their words, which are Megatron-Core's
  *     core_model       of these, the model
  *     nemo_command     overrides of a command, and the files that it names
+ *     nemo_rl          NeMo-RL's configurations of supervised fine-tuning and DPO
  *     hyperpod         recipes of SageMaker HyperPod that train Hugging Face's models
  *     hyperpod_tuning  those of 2025 and later
  *     hyperpod_verl    of these, verl's of supervised fine-tuning */
@@ -215,6 +216,11 @@ extern const struct dialect_table hyperpod_tuning_tables[];
 bool hyperpod_is_verl(const struct value *flat);
 void hyperpod_verl_read(struct launch_context *t, const struct value *flat);
 extern const struct dialect_table hyperpod_verl_tables[];
+
+/* nemo_rl.c: NeMo-RL's configurations of supervised fine-tuning and DPO. */
+bool nemo_rl_recognises(const struct value *root);
+void nemo_rl_read(struct launch_context *t, const struct value *root);
+extern const struct dialect_table nemo_rl_tables[];
 
 /* What a command's configuration is: the file that it names, and over that its words
  * NAME=VALUE. */

@@ -132,7 +132,8 @@ struct choices {
 
 static struct choices choices_of(struct launch_context *t, struct value *model)
 {
-    static const char *const rms[] = { "rms", NULL }, *const layer[] = { "layer", NULL },
+    static const char *const rms[] = { "rms", NULL },
+                             *const layer[] = { "layer", NULL },
                              *const glu[] = { "glu", "gated", NULL },
                              *const plain[] = { "gelu", "relu", NULL },
                              *const rope[] = { "rope", "rotary", NULL },
@@ -185,8 +186,8 @@ static void take_products(struct launch_context *t, const struct choices *c,
                       c->llama ? "as in LlamaConfig's words"
                                : "as in GPT2Config's words");
     else
-        ask(t, "swiglu", c->gate ? c->gate->line : line,
-            modern ? "true" : "false", "whether MLPs have a gate (SwiGLU)");
+        ask(t, "swiglu", c->gate ? c->gate->line : line, modern ? "true" : "false",
+            "whether MLPs have a gate (SwiGLU)");
     if (c->tie && c->tie->value->kind == VALUE_BOOL)
         set(t, "untie_embeddings_and_output_weights",
             json_boolean(!c->tie->value->integer), c->tie);
@@ -194,8 +195,7 @@ static void take_products(struct launch_context *t, const struct choices *c,
         launch_assume(t, MODEL "untie_embeddings_and_output_weights", json_true(),
                       "as in LlamaConfig's words");
     else
-        ask(t, "untie_embeddings_and_output_weights", line,
-            modern ? "true" : "false",
+        ask(t, "untie_embeddings_and_output_weights", line, modern ? "true" : "false",
             "whether the head has weights of its own, apart from the embedding's,");
 }
 
@@ -204,7 +204,8 @@ static void take_choices(struct launch_context *t, const struct choices *c,
                          int64_t groups, int64_t line)
 {
     bool modern = c->modern > 1 || (c->modern && groups),
-         rms = c->rms < 0 ? modern : c->rms, rotary = c->rotary < 0 ? modern : c->rotary;
+         rms = c->rms < 0 ? modern : c->rms,
+         rotary = c->rotary < 0 ? modern : c->rotary;
     if (c->norm)
         set(t, "normalization", json_string(rms ? "RMSNorm" : "LayerNorm"), c->norm);
     else
@@ -290,9 +291,8 @@ static const struct value_item *take_outside(struct launch_context *t,
 static void take_length(struct launch_context *t, struct value *root,
                         struct value *model)
 {
-    const struct value_item *it =
-                                root == model ? NULL
-                                              : take_outside(t, root, model, lengths),
+    const struct value_item *it = root == model ? NULL
+                                                : take_outside(t, root, model, lengths),
                             *own;
     int64_t n = 0;
     it = it ? it : take(t, model, lengths);
@@ -336,10 +336,11 @@ static void take_dtype(struct launch_context *t, struct value *root)
     if (!brain && !half)
         return;
     it = take(t, root, dtypes);
-    launch_add_unresolved(t, at, it->line,
-                          "%s: whether weights are in it (bf16) or autocast computes in "
-                          "it (amp_bf16) is the program's own",
-                          it->key);
+    launch_add_unresolved(
+        t, at, it->line,
+        "%s: whether weights are in it (bf16) or autocast computes in "
+        "it (amp_bf16) is the program's own",
+        it->key);
     launch_add_example(t, at, brain ? "amp_bf16" : "amp_fp16");
 }
 
@@ -397,10 +398,11 @@ void usual_take_sizes(struct launch_context *t, struct value *root)
     const struct value_item *other = strange_in(model, DEPTH);
     int64_t line = model->line ? model->line : 1;
     if (other) {
-        launch_add_unresolved(t, "/model", other->line,
-                              "%.40s: layers but plain attention and MLPs are not known "
-                              "by a document",
-                              other->key ? other->key : "layers");
+        launch_add_unresolved(
+            t, "/model", other->line,
+            "%.40s: layers but plain attention and MLPs are not known "
+            "by a document",
+            other->key ? other->key : "layers");
         return;
     }
     struct choices c = choices_of(t, model);
