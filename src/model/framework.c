@@ -25,6 +25,7 @@ const struct name_value optimizer_names[] = {
     { "adagrad", OPTIMIZER_ADAGRAD },
     { "ademamix", OPTIMIZER_ADEMAMIX },
     { "ademamix8bit", OPTIMIZER_ADEMAMIX8BIT },
+    { "sgd_plain", OPTIMIZER_SGD_PLAIN },
     { NULL, 0 },
 };
 
@@ -39,7 +40,7 @@ static const struct framework_optimizer plain_optimizers[OPTIMIZER_N] = {
     [OPTIMIZER_MUON] = { .bytes = 38 },         [OPTIMIZER_ADAM4BIT] = { .bytes = 14 },
     [OPTIMIZER_LION8BIT] = { .bytes = 14 },     [OPTIMIZER_RMSPROP] = { .bytes = 20 },
     [OPTIMIZER_ADAGRAD] = { .bytes = 20 },      [OPTIMIZER_ADEMAMIX] = { .bytes = 36 },
-    [OPTIMIZER_ADEMAMIX8BIT] = { .bytes = 18 },
+    [OPTIMIZER_ADEMAMIX8BIT] = { .bytes = 18 }, [OPTIMIZER_SGD_PLAIN] = { .bytes = 12 },
 };
 
 static const struct name_value attention_names[] = {

@@ -25,6 +25,7 @@ enum optimizer {
     OPTIMIZER_ADAGRAD,
     OPTIMIZER_ADEMAMIX,
     OPTIMIZER_ADEMAMIX8BIT,
+    OPTIMIZER_SGD_PLAIN, /* without momentum */
     OPTIMIZER_N,
 };
 

@@ -30,6 +30,7 @@ static const struct {
     [OPTIMIZER_ADAGRAD] = { 4 },
     [OPTIMIZER_ADEMAMIX] = { 4 + 4 + 4 }, /* Pagliardini et al. 2024, algorithm 1 */
     [OPTIMIZER_ADEMAMIX8BIT] = { 3 + 12.0 / 256, true },
+    [OPTIMIZER_SGD_PLAIN] = { 0 }, /* torch/optim/sgd.py: momentum of 0 keeps nothing */
 };
 
 /* Parameters and gradients as the model keeps them; master weights belong to the

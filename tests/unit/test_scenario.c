@@ -430,6 +430,7 @@ static void test_states(void)
         { "fp16", "adam", 2, 2, 12, 0, 2 },
         { "amp_fp16", "adam", 4, 4, 8, 2, 4 },
         { "fp32", "sgd", 4, 4, 4, 0, 4 },
+        { "fp32", "sgd_plain", 4, 4, 0, 0, 4 },
         { "fp32", "adafactor", 4, 4, 0, 0, 4 },
         { "bf16", "lion", 2, 2, 8, 0, 2 },
         { "amp_fp16", "adam8bit", 4, 4, 2 + 8.0 / 2048, 2, 4 },

@@ -121,7 +121,7 @@ static void test_optimizers(void)
         { "adamw_torch_4bit", "adam4bit" },
         { "adamw_torch_8bit", "adam8bit" },
         { "ademamix", "ademamix" },
-        { "sgd", "sgd" },
+        { "sgd", "sgd_plain" },
         { "adagrad", "adagrad" },
         { "adamw_bnb_8bit", "adam8bit" },
         { "adamw_8bit", "adam8bit" },

@@ -206,7 +206,7 @@ const struct dialect_word trainer_optimizer_words[] = {
     { "paged_adamw_8bit", "adam8bit" }, { "adamw_torch_8bit", "adam8bit" }, { "adafactor*", "adafactor" },
     { "adamw_torch_fused", "adam" }, { "adamw_torch_xla", "adam" }, { "adamw_apex_fused", "adam" }, { "adamw_hf", "adam" },
     { "adamw", "adam" }, { "adam", "adam" }, { "paged_adamw_32bit", "adam" }, { "paged_adamw", "adam" },
-    { "lamb*", "lamb" }, { "sgd*", "sgd" }, { "lion_32bit", "lion" }, { "paged_lion_32bit", "lion" }, { "paged_lion", "lion" }, { "lion_pytorch", "lion" },
+    { "lamb*", "lamb" }, { "sgd_momentum", "sgd" }, { "sgd*", "sgd_plain" }, { "lion_32bit", "lion" }, { "paged_lion_32bit", "lion" }, { "paged_lion", "lion" }, { "lion_pytorch", "lion" },
     { "lion", "lion" }, { "muon", "muon" }, { "lion_8bit", "lion8bit" }, { "paged_lion_8bit", "lion8bit" }, { "lion_bnb_8bit", "lion8bit" },
     { "adamw_torch_4bit", "adam4bit" }, { "ao_adamw_4bit", "adam4bit" }, { "ao_adamw_8bit", "adam8bit" },
     { "rmsprop", "rmsprop" }, { "rmsprop_bnb", "rmsprop" }, { "rmsprop_bnb_32bit", "rmsprop" }, { "adagrad", "adagrad" },

@@ -30,6 +30,7 @@ static const struct optimizer {
     { "DeepSpeedCPUAdam", "adamw_torch" },
     { "AdamWScheduleFree", "adamw_torch" },
     { "SGD", "sgd" },
+    { "SGDMomentum", "sgd_momentum" },
     { "Adafactor", "adafactor" },
     { "Lion", "lion" },
     { "FusedLAMB", "lamb" },
@@ -106,6 +107,16 @@ static const struct python_call *chosen(const struct user_script *g)
     return c;
 }
 
+/* SGD(...) without momentum keeps no states (torch/optim/sgd.py, PyTorch 2.8). */
+static const char *word_of(const struct optimizer *o, const struct python_call *c)
+{
+    const struct value *momentum = user_script_given(c, "momentum", "2");
+    bool none = !momentum || (momentum->kind == VALUE_REAL && momentum->real == 0) ||
+                (momentum->kind == VALUE_INT && momentum->integer == 0);
+    bool sgd = strcmp(o->class, "SGD") == 0;
+    return sgd && !(c && none && !c->arguments->gap) ? "sgd_momentum" : o->word;
+}
+
 /* The optimizer of a loop by its class, as the Trainer calls it. */
 void user_script_put_optimizer(struct user_script *g, struct arena *arena)
 {
@@ -113,7 +124,7 @@ void user_script_put_optimizer(struct user_script *g, struct arena *arena)
     const struct optimizer *o = optimizer_of(c);
     if (o && o->word)
         user_script_put(g, arena, "optim", c->line,
-                        value_new_string(arena, o->word, c->line, 0), false);
+                        value_new_string(arena, word_of(o, c), c->line, 0), false);
 }
 
 /* A call that makes a trainer's optimizer: in create_optimizer() of its class, or bound to
@@ -134,9 +145,10 @@ static bool makes_trainer_s(const struct user_script *g, const struct python_cal
 
 /* What a trainer is given in the place of its arguments' optimizer
  * (transformers/trainer.py, 4.57): optimizers=(AdamW(...), None),
- * optimizer_cls_and_kwargs=(AdamW, {...}). Where it is made, and NULL where it is not
- * known. */
-static const struct optimizer *of_trainer(const struct user_script *g, int64_t *line)
+ * optimizer_cls_and_kwargs=(AdamW, {...}). Where and by which call it is made, and NULL
+ * where it is not known. */
+static const struct optimizer *of_trainer(const struct user_script *g, int64_t *line,
+                                          const struct python_call **by)
 {
     const struct python_call *trainer = g->parts[SCRIPT_TRAINER], *c = NULL;
     const struct value *made = user_script_given(trainer, "optimizers", ""),
@@ -151,6 +163,7 @@ static const struct optimizer *of_trainer(const struct user_script *g, int64_t *
             ((made && other->result == made) || makes_trainer_s(g, other)))
             c = other;
     }
+    *by = c;
     *line = c ? c->line : trainer ? trainer->line : 0;
     return c ? optimizer_of(c) : class && class->text ? of_class(class->text) : NULL;
 }
@@ -158,15 +171,17 @@ static const struct optimizer *of_trainer(const struct user_script *g, int64_t *
 bool user_script_knows_optimizer(const struct user_script *g)
 {
     int64_t line;
-    return of_trainer(g, &line) != NULL;
+    const struct python_call *c;
+    return of_trainer(g, &line, &c) != NULL;
 }
 
 void user_script_put_trainer_optimizer(struct user_script *g, struct arena *arena)
 {
     int64_t line;
-    const struct optimizer *o = of_trainer(g, &line);
+    const struct python_call *c;
+    const struct optimizer *o = of_trainer(g, &line, &c);
     struct value *v =
-        o && o->word ? value_new_string(arena, o->word, line, 0)
+        o && o->word ? value_new_string(arena, word_of(o, c), line, 0)
         : o ? value_new_unknown(arena, line, 0, "the states of %s are not simulated",
                                 o->class)
             : NULL;
@@ -228,23 +243,6 @@ static void name_part(struct launch_context *t, const struct user_script *g)
             c->function, part);
 }
 
-/* SGD(...) without momentum has no states (torch/optim/sgd.py, PyTorch 2.8). */
-static void name_stateless(struct launch_context *t, const struct user_script *g)
-{
-    const struct python_call *c = chosen(g);
-    const struct value *momentum = user_script_given(c, "momentum", "2");
-    bool none = !momentum || launch_is_off(momentum) ||
-                (momentum->kind == VALUE_REAL && momentum->real == 0) ||
-                (momentum->kind == VALUE_INT && momentum->integer == 0);
-    if (c && none && !c->arguments->gap &&
-        strcmp(python_last_part(c->function), "SGD") == 0)
-        launch_note(
-            t->l, g->line ? g->line : c->line, DIAG_NOT_SIMULATED,
-            "%.60s(...) without momentum keeps no states: those of momentum are "
-            "taken",
-            c->function);
-}
-
 void user_script_ask_optimizer(struct launch_context *t, const struct user_script *g)
 {
     static const char at[] = "/training/optimizer";
@@ -252,7 +250,6 @@ void user_script_ask_optimizer(struct launch_context *t, const struct user_scrip
     const struct optimizer *o = optimizer_of(c);
     const char *other;
     name_part(t, g);
-    name_stateless(t, g);
     if (!back || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
         g->parts[SCRIPT_ENGINE] || launch_has(t, at) || launch_is_unresolved(t, at))
         return;
