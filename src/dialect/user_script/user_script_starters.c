@@ -200,6 +200,56 @@ static int64_t seen_gpus(const struct launch_context *t)
                          : t->l->gpus;
 }
 
+/* Where a text puts something on a GPU other than its first: .to("cuda:1"), .cuda(1), or a
+ * list of all: [torch.device(f"cuda:{i}") for i in range(torch.cuda.device_count())].
+ * NULL: nowhere. */
+static const char *another_gpu(const char *text)
+{
+    static const char *const words[] = { "\"cuda:1\"", "'cuda:1'", ".cuda(1)" };
+    static const char each[] = "cuda:{";
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strstr(text, words[i]))
+            return strstr(text, words[i]);
+    for (const char *s = text; (s = strstr(s, each)) != NULL; s++) {
+        size_t rest = strcspn(s, "\n");
+        const char *all = strstr(s, "device_count()"), *in = strstr(s, " for ");
+        if (all && in && in < all && all < s + rest)
+            return s;
+    }
+    return NULL;
+}
+
+static int64_t line_of(const char *text, const char *at)
+{
+    int64_t line = 1;
+    for (const char *s = text; s < at; s++)
+        line += *s == '\n';
+    return line;
+}
+
+/* Layers that a process puts on several GPUs by itself, and runs on one after another. */
+static void ask_placed(struct launch_context *t, const struct user_script *g)
+{
+    static const enum user_script_part others[] = {
+        SCRIPT_TRAINER, SCRIPT_ARGUMENTS,   SCRIPT_REPLICATED, SCRIPT_SHARDED,
+        SCRIPT_ENGINE,  SCRIPT_ACCELERATOR, SCRIPT_LIGHTNING,  SCRIPT_HOROVOD,
+        SCRIPT_BOOSTER, SCRIPT_BACKEND,
+    };
+    static const char library_at[] = "/parallelism/library";
+    const char *text = g->python->text ? g->python->text : "", *at = another_gpu(text);
+    bool any = !at || !g->parts[SCRIPT_BACKWARD] || !strstr(text, "nn.Module") ||
+               launch_has(t, library_at) || launch_is_unresolved(t, library_at);
+    for (size_t i = 0; !any && i < sizeof(others) / sizeof(others[0]); i++)
+        any = g->parts[others[i]] != NULL;
+    if (any)
+        return;
+    launch_add_unresolved(
+        t, library_at, g->line ? g->line : line_of(text, at),
+        "one process puts parts of its model on several GPUs, and runs them one after "
+        "another, which is not simulated; ddp has the whole model on each GPU");
+    launch_add_example(t, library_at, "ddp");
+}
+
 /* nn.DataParallel (torch/nn/parallel/data_parallel.py, PyTorch 2.8): one process divides
  * the loader's batch among the GPUs of its instance, copies the model to them in each pass
  * and adds up their gradients. */
@@ -211,6 +261,8 @@ void user_script_take_spread(struct launch_context *t, struct user_script *g)
     const struct value_item *batch = value_get(g->words, word);
     int64_t line = c ? (g->line ? g->line : c->line) : 0, n;
     const int64_t gpus = seen_gpus(t);
+    if (!c)
+        ask_placed(t, g);
     if (!c || gpus == 1 || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
         g->parts[SCRIPT_REPLICATED] || g->parts[SCRIPT_SHARDED] ||
         g->parts[SCRIPT_ENGINE] || g->parts[SCRIPT_ACCELERATOR] ||
