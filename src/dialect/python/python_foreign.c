@@ -91,6 +91,14 @@ static bool is_of_numbers(const struct value *arguments)
     return all;
 }
 
+/* args = check_args(args): the command's arguments, which it may change. */
+static bool is_of_command(const struct python_parser *r, const struct value *arguments)
+{
+    const struct value *v = arguments->n == 1 ? arguments->items[0].value : NULL;
+    return r->parsed && r->parsed->n && v && v->kind == VALUE_DICT &&
+           v->n >= r->parsed->n && value_get(v, r->parsed->items[0].key);
+}
+
 /* The text of a function's module, and of a method its class's; *dot is before the rest of
  * its name. */
 static const char *text_at(struct python_parser *r, const char *function,
@@ -130,6 +138,7 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
     if (!m || !dot || *m->left <= 0 || m->deep >= FOREIGN_DEPTH_MAX || arguments->gap)
         return NULL;
     bool numbers = is_of_numbers(arguments);
+    bool command = is_of_command(r, arguments);
     if (!r->wanted->calls[0] && !computes && !numbers)
         return NULL;
     const char *text = text_at(r, function, &dot, &path), *of = dot + 1;
@@ -137,9 +146,9 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
     bool class = text && !method && python_has_class(text, of);
     /* what a package has of its modules */
     bool package = text && names_ends(path, "__init__.py") && strstr(text, of);
-    bool says =
-        text && (method || package || computes || numbers || python_makes(text) ||
-                 python_parses(text) || asks(text) || gives_settings(of));
+    bool says = text && (method || package || computes || numbers || command ||
+                         python_makes(text) || python_parses(text) || asks(text) ||
+                         gives_settings(of));
     if (!says || (!class && !method && !package &&
                   !strstr(text, arena_printf(r->p->arena, "def %s(", of))))
         return NULL;

@@ -117,14 +117,40 @@ static const char *word_of(const struct optimizer *o, const struct python_call *
     return sgd && !(c && none && !c->arguments->gap) ? "sgd_momentum" : o->word;
 }
 
+/* Another with other states that the text may make in its place: of two branches of which
+ * it is not known which is taken; NULL. */
+static const struct python_call *instead(const struct user_script *g,
+                                         const struct python_call *c, const char *word)
+{
+    for (int64_t i = 0; c->unsure && c->target && i < g->python->calls.n; i++) {
+        const struct python_call *other = &g->python->calls.v[i];
+        bool same = other != c && !other->quoted && other->unsure && other->target &&
+                    strcmp(other->target, c->target) == 0 &&
+                    user_script_part_of(other) == SCRIPT_OPTIMIZER;
+        const struct optimizer *o = same ? optimizer_of(other) : NULL;
+        if (o && o->word && strcmp(word_of(o, other), word) != 0)
+            return other;
+    }
+    return NULL;
+}
+
 /* The optimizer of a loop by its class, as the Trainer calls it. */
 void user_script_put_optimizer(struct user_script *g, struct arena *arena)
 {
     const struct python_call *c = chosen(g);
     const struct optimizer *o = optimizer_of(c);
-    if (o && o->word)
-        user_script_put(g, arena, "optim", c->line,
-                        value_new_string(arena, word_of(o, c), c->line, 0), false);
+    const char *word = o && o->word ? word_of(o, c) : NULL;
+    const struct python_call *other = word ? instead(g, c, word) : NULL;
+    struct value *v =
+        other
+            ? value_new_unknown(arena, c->line, 0,
+                                "%.60s(...) or %.60s(...), by a condition that is not "
+                                "known",
+                                c->function, other->function)
+        : word ? value_new_string(arena, word, c->line, 0)
+               : NULL;
+    if (v)
+        user_script_put(g, arena, "optim", c->line, v, false);
 }
 
 /* A call that makes a trainer's optimizer: in create_optimizer() of its class, or bound to
