@@ -86,6 +86,22 @@ static bool makes_loader(const struct python *p, const struct python_call *c)
            (!own || argument_of(p, c, user_script_batches));
 }
 
+/* Windows of seq_len + 1 words, whose first seq_len are read and whose last are answers. */
+static struct value *without_answer(const struct user_script *g, struct arena *arena,
+                                    struct value *v)
+{
+    for (const char *const *name = user_script_lengths;
+         *name && v->kind == VALUE_INT && v->integer > 16; name++) {
+        const struct value *usual = user_script_usual(g->python, *name);
+        if (!usual || usual->integer != v->integer - 1)
+            continue;
+        struct value *less = value_new(arena, VALUE_INT, v->line, 0);
+        less->integer = v->integer - 1;
+        return less;
+    }
+    return v;
+}
+
 void user_script_put_loader(struct user_script *g, struct arena *arena)
 {
     static const struct {
@@ -98,7 +114,8 @@ void user_script_put_loader(struct user_script *g, struct arena *arena)
         const struct value_item *it = argument_of(g->python, c, words[i].usual);
         if (it &&
             (user_script_is_own_loader(c) || user_script_is_own_class(g->python, c)))
-            user_script_put(g, arena, words[i].key, it->line, it->value, false);
+            user_script_put(g, arena, words[i].key, it->line,
+                            i ? without_answer(g, arena, it->value) : it->value, false);
     }
 }
 
