@@ -157,6 +157,33 @@ static void test_eager_norm(void)
     }
 }
 
+/* So do those of queries and keys: of 16-bit products in every precision. */
+static void test_eager_head_norms(void)
+{
+    static const struct {
+        enum op_precision precision;
+        int64_t rank;
+        int64_t more_B;
+    } rows[] = { { OP_BF16, 0, 4 },
+                 { OP_AMP_BF16, 0, 4 },
+                 { OP_BF16, 8, 2 },
+                 { OP_AMP_BF16, 8, 2 } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct arena a;
+        arena_init(&a);
+        struct framework several = op_eager;
+        several.kernels.fused_norm = false;
+        struct model m = op_llama(HEADS, 3 * H);
+        struct op_settings s = op_settings_of(rows[i].precision, &several);
+        s.lora.rank = rows[i].rank;
+        int64_t without = op_block_kept_B(&op_make(&a, &m, s).blocks[1]);
+        m.attention.q_norm = m.attention.k_norm = H / HEADS;
+        int64_t with = op_block_kept_B(&op_make(&a, &m, s).blocks[1]);
+        CU_ASSERT_EQUAL(with - without, (2 + rows[i].more_B) * 2 * BATCH * SEQ * H);
+        arena_release(&a);
+    }
+}
+
 /* Rotary embeddings in one kernel each way read and write queries and keys once; the
  * eager chains of 10 and 18 kernels move 10 and 15 times as much, and keep the same. */
 static void test_fused_rope(void)
@@ -413,6 +440,7 @@ void test_fused_register(void)
     CU_add_test(suite, "compiled code pads odd products", test_padded);
     CU_add_test(suite, "a fused gate keeps nothing between", test_fused_gate);
     CU_add_test(suite, "several kernels of a norm keep fp32", test_eager_norm);
+    CU_add_test(suite, "and those of heads do", test_eager_head_norms);
     CU_add_test(suite, "rotary embeddings in one kernel", test_fused_rope);
     CU_add_test(suite, "activations of several kernels", test_activations);
     CU_add_test(suite, "a fused loss holds 16-bit logits alone", test_fused_loss);

@@ -392,6 +392,12 @@ struct row {
 
 #define KEEP(t, name, ...) { .term = t, .until = (name), __VA_ARGS__ }
 
+/* Of numbers in 16 bits RMSNorm of several kernels keeps its input in fp32 in their place,
+ * and what a trained weight multiplies. */
+#define EAGER_RMS_KEPT(s, name)                                                        \
+    KEEP(FP32(1, s), name, .unless = HAS_FROZEN_NORMS),                                \
+        KEEP(NARROW(1, s), name, .when = HAS_FROZEN_NORMS | HAS_CAST_LOSS)
+
 /* Whose tokens a step works on. */
 enum stream { STREAM_ALL, STREAM_IMAGE, STREAM_TEXT, STREAM_N };
 
