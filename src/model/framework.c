@@ -48,6 +48,7 @@ static const struct name_value attention_names[] = {
     { "unfused", FRAMEWORK_ATTENTION_UNFUSED },
     { "fused-softmax", FRAMEWORK_ATTENTION_SOFTMAX },
     { "sdpa", FRAMEWORK_ATTENTION_SDPA },
+    { "sdpa-cudnn", FRAMEWORK_ATTENTION_CUDNN },
     { "flash", FRAMEWORK_ATTENTION_FLASH },
     { "transformer-engine", FRAMEWORK_ATTENTION_ENGINE },
     { NULL, 0 },

@@ -47,6 +47,7 @@ enum framework_attention {
     FRAMEWORK_ATTENTION_UNFUSED,
     FRAMEWORK_ATTENTION_SOFTMAX, /* scale, mask and softmax in one kernel */
     FRAMEWORK_ATTENTION_SDPA,    /* PyTorch's scaled_dot_product_attention */
+    FRAMEWORK_ATTENTION_CUDNN,   /* the same, asked for cuDNN's kernel on Blackwell */
     FRAMEWORK_ATTENTION_FLASH,   /* flash-attention or Triton's */
     FRAMEWORK_ATTENTION_ENGINE   /* Transformer Engine's choice */
 };

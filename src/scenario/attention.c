@@ -107,6 +107,29 @@ bool attention_has_mask(const struct scenario *s)
            (word == ATTENTION_MASK_OPEN && masked_by(s));
 }
 
+/* The profile's own, where the scenario names it or its library brings the model's
+ * code; else the model is transformers'. */
+static enum framework_attention default_of(const struct scenario *s)
+{
+    const struct training *t = &s->training;
+    const struct parallelism *p = &s->parallel;
+    if (library_of(p)->smp.engine)
+        return p->tensor > 1 ? FRAMEWORK_ATTENTION_ENGINE
+                             : FRAMEWORK_ATTENTION_TRANSFORMERS;
+    if (library_of(p)->script_models && !t->framework_named && p->tensor == 1 &&
+        p->pipeline == 1)
+        return FRAMEWORK_ATTENTION_TRANSFORMERS;
+    return t->framework->kernels.attention;
+}
+
+/* torchtitan lists cuDNN's kernel before the others on sm100 and newer (pull request 1196,
+ * May 2025: has_cuda_capability(10, 0)). */
+static bool default_is_cudnn(const struct scenario *s)
+{
+    return s->training.attention_word == ATTENTION_OPEN &&
+           default_of(s) == FRAMEWORK_ATTENTION_CUDNN;
+}
+
 /* From PyTorch 2.11 on, whose cuDNN is newer than 9.15, SDPA asks for cuDNN's kernel first
  * on Hopper and Blackwell (aten sdp_utils.cpp, check_prefer_cudnn_attention: sm90, sm100,
  * sm103). On Blackwell its backward takes heads to 128. 2.5.0 did so on Hopper, and 2.5.1,
@@ -116,13 +139,14 @@ static bool sdpa_takes_cudnn(const struct scenario *s, const struct gpu *gpu)
     enum { CUDNN_BLACKWELL_HEAD_MOST = 128 };
     const char *torch = s->software.pytorch;
     const char *once = release_first(RELEASE_PYTORCH_CUDNN_ONCE);
-    bool first = gpu->sm_arch == HOPPER || gpu->sm_arch == BLACKWELL ||
-                 gpu->sm_arch == BLACKWELL_ULTRA;
-    if (torch && gpu->sm_arch == HOPPER && strncmp(torch, once, strlen(once)) == 0)
-        return release_has(RELEASE_PYTORCH_CUDNN_ONCE, torch);
-    return torch && release_has(RELEASE_PYTORCH_CUDNN, torch) && first &&
-           (gpu->sm_arch == HOPPER ||
-            model_largest_head(&s->model) <= CUDNN_BLACKWELL_HEAD_MOST);
+    bool blackwell = gpu->sm_arch == BLACKWELL || gpu->sm_arch == BLACKWELL_ULTRA,
+         by_itself = torch && release_has(RELEASE_PYTORCH_CUDNN, torch);
+    if (gpu->sm_arch == HOPPER)
+        return by_itself ||
+               (torch && strncmp(torch, once, strlen(once)) == 0 &&
+                release_has(RELEASE_PYTORCH_CUDNN_ONCE, torch));
+    return blackwell && (by_itself || default_is_cudnn(s)) &&
+           model_largest_head(&s->model) <= CUDNN_BLACKWELL_HEAD_MOST;
 }
 
 /* torch.nn.functional.scaled_dot_product_attention: cuDNN's where it comes first, flash where that can run, else the
@@ -139,8 +163,10 @@ static struct attention sdpa_on(const struct scenario *s, const struct gpu *gpu,
             arena_printf(arena, "%s, and flash attention takes no mask", masked_by(s));
     if (!lack && sdpa_takes_cudnn(s, gpu))
         return (struct attention) { OP_ATTENTION_CUDNN,
-                                    arena_printf(arena, "SDPA of PyTorch %s, %s",
-                                                 s->software.pytorch, who) };
+                                    default_is_cudnn(s)
+                                        ? who
+                                        : arena_printf(arena, "SDPA of PyTorch %s, %s",
+                                                       s->software.pytorch, who) };
     if (!lack)
         return (struct attention) { OP_ATTENTION_FLASH,
                                     arena_printf(arena, "SDPA, %s", who) };
@@ -190,21 +216,6 @@ static struct attention flash_or(const struct scenario *s, const struct gpu *gpu
                                 lack ? lack : s->training.framework->name };
 }
 
-/* The profile's own, where the scenario names it or its library brings the model's
- * code; else the model is transformers'. */
-static enum framework_attention default_of(const struct scenario *s)
-{
-    const struct training *t = &s->training;
-    const struct parallelism *p = &s->parallel;
-    if (library_of(p)->smp.engine)
-        return p->tensor > 1 ? FRAMEWORK_ATTENTION_ENGINE
-                             : FRAMEWORK_ATTENTION_TRANSFORMERS;
-    if (library_of(p)->script_models && !t->framework_named && p->tensor == 1 &&
-        p->pipeline == 1)
-        return FRAMEWORK_ATTENTION_TRANSFORMERS;
-    return t->framework->kernels.attention;
-}
-
 /* Transformer Engine's attention/dot_product_attention/utils.py, get_attention_backend. */
 static bool is_off(const struct scenario *s, const char *variable)
 {
@@ -235,6 +246,7 @@ static struct attention open_on(const struct scenario *s, const struct gpu *gpu,
     case FRAMEWORK_ATTENTION_TRANSFORMERS:
         return transformers_on(s, gpu, arena);
     case FRAMEWORK_ATTENTION_SDPA:
+    case FRAMEWORK_ATTENTION_CUDNN:
         return sdpa_on(s, gpu, arena, name);
     case FRAMEWORK_ATTENTION_FLASH:
         return flash_or(s, gpu, arena, OP_ATTENTION_UNFUSED);

@@ -67,6 +67,12 @@ static const struct {
     { LIBRARY("fsdp") FULL TORCH("2.5") ON("ml.p5.48xlarge"), FLASH },
     { LIBRARY("fsdp") FULL TORCH("2.11.0") ON("ml.p5.48xlarge"), CUDNN },
     { LIBRARY("fsdp") FULL TORCH("2.11.0") ON("ml.p6-b200.48xlarge"), CUDNN },
+    { LIBRARY("fsdp") FULL FRAMEWORK("torchtitan-2025") ON("ml.p6-b200.48xlarge"),
+      CUDNN },
+    { LIBRARY("fsdp") FULL FRAMEWORK("torchtitan-2025") ON("ml.p5.48xlarge"), FLASH },
+    { LIBRARY("fsdp") FULL FRAMEWORK("torchtitan-2025") ATTENTION("sdpa")
+          ON("ml.p6-b200.48xlarge"),
+      FLASH },
     { LIBRARY("fsdp") FULL TORCH("2.11.0") ON("ml.p5.48xlarge") MASK("tensor"),
       EFFICIENT },
     { LIBRARY("megatron") ATTENTION("cudnn") ON("ml.p5.48xlarge"), CUDNN },
