@@ -182,7 +182,7 @@ const char *launch_starters_near(const struct launch *l)
     look_into(&s, folder, true);
     for (int i = 0; i < UP && s.n_found == 0; i++) {
         folder = above(arena, folder);
-        look_into(&s, folder, true);
+        look_into(&s, folder, i == 0);
     }
     for (int i = 0; i < s.n_found; i++)
         all = arena_printf(arena, "%s%s%s", all ? all : "", all ? " or " : "",

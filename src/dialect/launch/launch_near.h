@@ -6,7 +6,7 @@
 
 /* Up to three scripts, notebooks and estimators that name a program of Python as what they
  * start, the nearest first, as words of a shell: "run.sh ../train.ipynb". Looked into are
- * its folder, the two above it, and folders next to it in these. NULL: there is none. */
+ * its folder, the two above it, and folders in the first two. NULL: there is none. */
 const char *launch_starters_near(const struct launch *l);
 
 #endif

@@ -209,7 +209,7 @@ static int64_t passes_of(const struct user_script *g,
             (c->within && backward->within && strcmp(c->within, backward->within) == 0);
         if (model && same && backward->loops > 0 && c->loops == backward->loops &&
             c->line < backward->line && c->line > line && !c->quoted && !c->unsure &&
-            c->target && !names_within(others, c->target)) {
+            !c->imported && c->target && !names_within(others, c->target)) {
             line = c->line;
             n++;
         }
