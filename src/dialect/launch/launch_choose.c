@@ -279,12 +279,25 @@ static void compare(struct launch_context *t, struct candidate *best,
     ++*found;
 }
 
+/* How another round of the loops around a command is chosen: " (--set /shell/tp=1
+ * /shell/mbs=2 ...)". */
+static const char *rounds_of(struct launch_context *t, const struct shell_command *c)
+{
+    const char *text = "";
+    for (const struct shell_round *r = c->rounds; r; r = r->outer)
+        text = arena_printf(t->arena, "%s --set /shell/%.40s=%.40s", text, r->name,
+                            r->first);
+    return *text ? arena_printf(t->arena, " (for the first of its loops give%s)", text)
+                 : "";
+}
+
 static void note_last(struct launch_context *t, const struct launch_command *c,
                       int found, bool branches)
 {
     if (found > 1 && !(branches && launch_ask_branch(t, c, found)))
         launch_note(t->l, c->command->line, DIAG_ASSUMED,
-                    "the last of %d commands that train is taken", found);
+                    "the last of %d commands that train is taken%s", found,
+                    rounds_of(t, c->command));
 }
 
 bool launch_choose(struct launch_context *t, struct launch_command *c,

@@ -74,12 +74,20 @@ struct shell_binding {
     int64_t line;
 };
 
+/* A loop over words around a command, whose variable chooses between the commands of its
+ * rounds. */
+struct shell_round {
+    const char *name, *first; /* "tp", and the word of its first round */
+    const struct shell_round *outer;
+};
+
 struct shell_command {
     int32_t n;
     const struct shell_word *words;
     int64_t line;
-    const char *unless;  /* why it may not be reached; NULL: it is */
-    const char *decides; /* the variable that would decide it: "1"; NULL */
+    const char *unless;               /* why it may not be reached; NULL: it is */
+    const char *decides;              /* the variable that would decide it: "1"; NULL */
+    const struct shell_round *rounds; /* NULL: there are none */
     int64_t within; /* the command whose text it is (srun ... bash -c "this"), from 1 */
     int32_t n_own;
     const struct shell_binding *own; /* X=1 COMMAND: what is set for it alone */

@@ -139,6 +139,20 @@ static void read_words(struct shell_machine *m, struct shell_texts *words)
     }
 }
 
+/* The loop's variable, where it takes several values that are known. */
+static const struct shell_round *round_of(struct shell_machine *m, const char *name,
+                                          const struct shell_texts *words)
+{
+    struct shell_round *r = ARENA_NEW(m->arena, struct shell_round);
+    bool known = words->n > 1;
+    for (int32_t i = 0; known && i < words->n; i++)
+        known = !shell_unknown_of(m, &words->v[i]);
+    if (known)
+        *r = (struct shell_round) { name, shell_string(m, &words->v[0], false),
+                                    m->rounds };
+    return known ? r : m->rounds;
+}
+
 /* for X in words; do ... done: once for each word. */
 static void read_for_words(struct shell_machine *m, struct shell_char place,
                            bool select)
@@ -148,6 +162,8 @@ static void read_for_words(struct shell_machine *m, struct shell_char place,
     struct shell_texts words = { 0 };
     m->at.i += n;
     read_words(m, &words);
+    const struct shell_round *outer = m->rounds;
+    m->rounds = round_of(m, name, &words);
     struct shell_cursor body = m->at;
     struct shell_frame f = shell_frame_begin(m, true);
     bool next = n && words.n, none = false;
@@ -170,6 +186,7 @@ static void read_for_words(struct shell_machine *m, struct shell_char place,
     }
     if (words.n == 0 || !n)
         read_body(m, SHELL_NO, place);
+    m->rounds = outer;
     if (why)
         lose_rounds(m, &f, place, why);
     shell_frame_end(m, &f, true);

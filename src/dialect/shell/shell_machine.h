@@ -165,6 +165,7 @@ struct shell_machine {
      * the stage under way; in the arena */
     struct shell_text printed, input;
     const struct shell_written *written; /* the newest first */
+    const struct shell_round *rounds;    /* of the loops around here */
     const struct shell_passed *passed;
     int passing; /* loops over arguments that are passed over, around here */
     struct shell_capture *capture; /* of $( ) whose statements are followed; NULL */

@@ -43,9 +43,9 @@ static void record_own(struct shell_machine *m, const struct shell_simple *c,
 
 static void record(struct shell_machine *m, const struct shell_simple *c)
 {
-    struct shell_command out = { .n = c->words.n,
-                                 .line = c->line,
-                                 .within = m->within };
+    struct shell_command out = {
+        .n = c->words.n, .line = c->line, .rounds = m->rounds, .within = m->within
+    };
     if (m->out->commands.n >= SHELL_COMMANDS_MAX) {
         shell_fail(m, NULL,
                    "more than %d commands (give the part that starts the "
