@@ -243,6 +243,17 @@ static void test_degrees(void)
             "\"rank\":16,\"target_modules\":\"all-linear\"},\"micro_batch_size\":2,"
             "\"precision\":\"amp_bf16\",\"sequence_length\":1024}}",
             NULL } },
+        /* and what it freezes of a training without them */
+        { "train.sh",
+          { "torchrun --nproc_per_node 8 internvl_chat_finetune.py --bf16 True \\\n"
+            "  --model_name_or_path gpt2-xl --per_device_train_batch_size 2 \\\n"
+            "  --max_seq_length 1024 --freeze_llm False --freeze_mlp True \\\n"
+            "  --freeze_backbone True\n",
+            "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":"
+            "\"gpt2-xl\",\"training\":{\"frozen\":[\"vision_tower\",\"projector\"],"
+            "\"gradient_clipping\":1.0,\"micro_batch_size\":2,"
+            "\"precision\":\"amp_bf16\",\"sequence_length\":1024}}",
+            NULL } },
         /* experts that are one tensor */
         { "lora.yaml",
           { "base_model: Qwen/Qwen3-30B-A3B\nsequence_len: 2048\nadapter: lora\n"

@@ -402,6 +402,35 @@ static bool is_internvl(struct launch_context *t)
     return true;
 }
 
+/* InternVL's words without adapters: its backbone is the tower of images, where others
+ * call the language model so (internvl/train/internvl_chat_finetune.py). */
+static bool take_internvl(struct peft *p)
+{
+    static const char at[] = "/training/frozen";
+    static const struct {
+        const char *word, *part;
+    } parts[] = { { "freeze_backbone", "vision_tower" },
+                  { "freeze_mlp", "projector" } };
+    const struct value_item *llm = launch_hyper(p->t, "freeze_llm"),
+                            *first = launch_hyper(p->t, parts[0].word);
+    if (!llm || !first || !launch_hyper(p->t, parts[1].word) ||
+        !launch_is_off(llm->value) || launch_has(p->t, at))
+        return false;
+    json_t *frozen = json_array();
+    launch_hear(p->t, llm);
+    for (int i = 0; i < 2; i++) {
+        const struct value_item *it = launch_hyper(p->t, parts[i].word);
+        launch_hear(p->t, it);
+        if (launch_true(it->value))
+            json_array_append_new(frozen, json_string(parts[i].part));
+    }
+    if (json_array_size(frozen))
+        launch_set(p->t, at, frozen, first);
+    else
+        json_decref(frozen);
+    return true;
+}
+
 bool peft_take(struct launch_context *t, const struct peft_kind *kind)
 {
     struct value none = { .kind = VALUE_NONE, .line = t->l->line };
@@ -414,7 +443,7 @@ bool peft_take(struct launch_context *t, const struct peft_kind *kind)
     is = said ? is : implied(&p);
     if (is == NO && p.kind->asks)
         refuse_quantized(&p);
-    if (is == NO && !peft_take_freeze(&p))
+    if (is == NO && !take_internvl(&p) && !peft_take_freeze(&p))
         ask_frozen(&p);
     if (is != YES)
         return said;

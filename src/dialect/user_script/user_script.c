@@ -26,7 +26,7 @@ static const struct { const char *class, *task, *refused; } heads[] = {
     { "*ForMultipleChoice", NULL, "chooses among several sequences, whose head is not simulated" },
     { "*ForObjectDetection", NULL, "detects objects" },
     { "*ForSemanticSegmentation", NULL, "segments images" },
-    { "Fast*Model", "causal-lm", NULL },
+    { "Fast*Model", "causal-lm", NULL }, { "*ChatModel", "causal-lm", NULL }, /* InternVL's */
 };
 /* Arguments of the Trainer's and of TRL's; those of TRL's alone are read where a class of its
  * is called. */
