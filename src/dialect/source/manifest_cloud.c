@@ -1,10 +1,12 @@
-/* Tasks that are started on clouds: SkyPilot's (num_nodes, resources, run; skypilot 0.10,
+/* Tasks that are started on clouds, and experiments of Beaker's (version: v2, tasks; beaker-py
+ * 2, data_model/experiment_spec.py): SkyPilot's (num_nodes, resources, run; skypilot 0.10,
  * sky/task.py) and dstack's (type: task, nodes, resources, commands; dstack 0.19,
  * core/models/configurations.py). */
 #include "dialect/source/manifest_hyperpod.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,9 +166,51 @@ static bool take_dstack(struct manifest_job *job, struct arena *arena,
     return true;
 }
 
+static void add_words(struct arena *arena, struct value *words, const struct value *of)
+{
+    for (int32_t i = 0; of && of->kind == VALUE_LIST && i < of->n; i++)
+        if (command_of(of->items[i].value))
+            add_text(arena, words, command_of(of->items[i].value),
+                     of->items[i].value->line);
+}
+
+/* The first task, which each of its replicas runs on a node of its own. */
+static bool take_beaker(struct manifest_job *job, struct arena *arena,
+                        const struct value *root)
+{
+    const struct value *version = value_member(root, "version"),
+                       *tasks = value_member(root, "tasks"), *task, *command,
+                       *variables;
+    if (!text_of(version) || *version->text != 'v' || !tasks ||
+        tasks->kind != VALUE_LIST || !tasks->n)
+        return false;
+    task = tasks->items[0].value;
+    command = value_member(task, "command");
+    variables = value_member(task, "envVars");
+    if (!value_member(task, "image") ||
+        !value_member(value_member(task, "resources"), "gpuCount"))
+        return false;
+    struct value *c = value_new(arena, VALUE_DICT, task->line, 0),
+                 *words = value_new(arena, VALUE_LIST, task->line, 0);
+    add_words(arena, words, command);
+    add_words(arena, words, value_member(task, "arguments"));
+    if (!words->n)
+        return false;
+    value_add(arena, c, "command", words->items[0].value->line, words);
+    if (variables)
+        value_add(arena, c, "env", variables->line,
+                  (struct value *)(uintptr_t)variables);
+    job->pods = value_member(task, "replicas");
+    job->gpus = value_member(value_member(task, "resources"), "gpuCount");
+    job->kind = "Beaker experiment";
+    job->container = c;
+    return true;
+}
+
 bool manifest_cloud(struct manifest_job *job, struct arena *arena,
                     const struct value *root)
 {
     *job = (struct manifest_job) { .kind = NULL };
-    return take_skypilot(job, arena, root) || take_dstack(job, arena, root);
+    return take_skypilot(job, arena, root) || take_dstack(job, arena, root) ||
+           take_beaker(job, arena, root);
 }

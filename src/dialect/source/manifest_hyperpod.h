@@ -1,4 +1,4 @@
-/* Files of a job that are no manifests: HyperPod's own, SkyPilot's and dstack's tasks,
+/* Files of a job that are no manifests: HyperPod's own, SkyPilot's and dstack's tasks, Beaker's,
  * values of Helm charts.
  * Their command as a container's, for manifest.c. */
 #ifndef DIALECT_SOURCE_MANIFEST_HYPERPOD_H
