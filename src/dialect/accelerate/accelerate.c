@@ -268,6 +268,13 @@ void accelerate_take_degrees(struct launch_context *t, const struct dialect_opti
     launch_hear(t, it);
 }
 
+/* A section that is switched off. */
+static bool is_disabled(const struct value *v)
+{
+    const struct value_item *on = value_get(v, "enabled");
+    return on && launch_is_off(on->value);
+}
+
 /* clang-format off */
 static const struct dialect_option rows[] = {
     ROW("distributed_type", "/distribution", .take = take_type),
@@ -284,6 +291,7 @@ static const struct dialect_option rows[] = {
 static const struct dialect_option others[] = {
     ROW_ACTS("mixed_precision", "/training/precision"), ROW_ACTS("fp8_config", "/training/precision"),
     ROW_ACTS("deepspeed_config", "/parallelism/library"), ROW_ACTS("fsdp_config", "/parallelism/library"), ROW_ACTS("megatron_lm_config", "/parallelism/library"),
+    ROW("kt_config", NULL, .class = DIALECT_REFUSED, .off = is_disabled, .why = "experts that the host computes (KTransformers), which is not simulated"),
     ROW_UNSIMULATED("dynamo_config"), ROW_UNSIMULATED("dynamo_backend"),
     ROW_UNSIMULATED("mpirun_config"), ROW_UNSIMULATED("ipex_config"), ROW_UNSIMULATED("fp16"),
     ROW_IDLE("compute_environment"), ROW_IDLE("debug"), ROW_IDLE("downcast_bf16"), ROW_IDLE("enable_cpu_affinity"), ROW_IDLE("gpu_ids"), ROW_IDLE("machine_rank"),

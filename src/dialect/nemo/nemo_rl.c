@@ -140,8 +140,8 @@ static void add_recompute(struct arena *arena, struct value *to, const struct va
     }
 }
 
-static void add_moved(struct arena *arena, struct value *to, const struct value_item *it,
-                      bool adapters)
+static void add_moved(struct arena *arena, struct value *to,
+                      const struct value_item *it, bool adapters)
 {
     for (size_t i = 0; i < sizeof(moved) / sizeof(moved[0]); i++) {
         size_t n = strlen(moved[i].from);
@@ -151,7 +151,8 @@ static void add_moved(struct arena *arena, struct value *to, const struct value_
             continue;
         bool empty = it->value->kind == VALUE_LIST && it->value->n == 0;
         if (!empty && !strstr(it->key, "peft.enabled"))
-            value_add(arena, to, arena_printf(arena, "%s%.80s", moved[i].to, it->key + n),
+            value_add(arena, to,
+                      arena_printf(arena, "%s%.80s", moved[i].to, it->key + n),
                       it->line, it->value);
     }
 }
@@ -223,8 +224,9 @@ static void take_adapters(struct launch_context *t, const struct value *c)
         return;
     launch_take_rows(t, adapter_rows, c);
     launch_note(t->l, t->l->line, DIAG_APPROXIMATE,
-                TENSOR "lora_cfg: NeMo-RL keeps the frozen weights in fp32; 16 bits are "
-                       "simulated");
+                TENSOR
+                "lora_cfg: NeMo-RL keeps the frozen weights in fp32; 16 bits are "
+                "simulated");
     if (to && to->value->kind == VALUE_LIST && to->value->n &&
         !is_on(c, TENSOR "lora_cfg.match_all_linear"))
         launch_set(t, at, launch_json(t, to->value, at), to);
@@ -289,5 +291,6 @@ void nemo_rl_read(struct launch_context *t, const struct value *root)
     take_precision(t, c);
     read_tensor(t, c);
     launch_assume(t, "/training/task", json_string("causal-lm"), "NeMo-RL's SFT");
-    dialect_report(t, nemo_rl_tables, "", c, (struct dialect_place) { 1, "", "", true });
+    dialect_report(t, nemo_rl_tables, "", c,
+                   (struct dialect_place) { 1, "", "", true });
 }
