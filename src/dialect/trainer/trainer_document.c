@@ -10,6 +10,7 @@
 #include "dialect/source/document.h"
 #include "dialect/source/files.h"
 #include "dialect/trainer/trainer.h"
+#include "dialect/usual/usual.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +258,7 @@ void trainer_read_document(struct launch_context *t, const struct dialect_input 
     t->l->title = "the Trainer's arguments";
     t->l->what = "the file";
     t->l->line = 1;
+    usual_take_own(t, in->root);
     trainer_read_arguments(t, in->root, &kind);
     t->trainer = !trainer_is_loop(t, "");
     peft_ask_base(t, 1);

@@ -5,6 +5,7 @@
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
+#include "dialect/usual/usual.h"
 
 #include <string.h>
 #include <strings.h>
@@ -281,8 +282,11 @@ void trl_read(struct launch_context *t, const struct dialect_input *in)
         const struct value_item it = { "trl", w->line,
                                        launch_word_value(t->arena, w, w->text) };
         trl_take_method(t, w->text, &it);
-    } else
-        take_document_method(t, in->root);
+    } else {
+        usual_take_own(t, in->root);
+        if (!launch_has(t, "/training/task"))
+            take_document_method(t, in->root);
+    }
     trl_take(t, c ? trainer_command_arguments(t, c) : in->root, false);
     trl_cast(t, TRL_CASTS, true);
     if (!c && trainer_is_loop(t, ""))

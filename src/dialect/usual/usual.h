@@ -31,6 +31,10 @@ void usual_take_sizes(struct launch_context *t, struct value *root);
  * a training on what a model generates. */
 void usual_take_method(struct launch_context *t, const struct value *root);
 
+/* What a document in a framework's words has of its program's own: the cluster of a
+ * scheduler's section, and a method by its name. */
+void usual_take_own(struct launch_context *t, const struct value *root);
+
 /* The nodes and the GPUs of each that it says. */
 void usual_take_cluster(struct launch_context *t, const struct value *root);
 
