@@ -71,22 +71,26 @@ static double latency_s(int64_t sm_arch)
     return sm_arch == 80 ? 3.5e-9 : sm_arch >= 90 && sm_arch < 120 ? 1.36e-9 : 2.9e-9;
 }
 
+enum { ADA = 89 };
+
 static enum gemm_tiles tiles_of(const struct gpu *gpu, const struct product_format *f)
 {
     bool hopper = gpu->sm_arch >= 90 && gpu->sm_arch < 100;
     bool blackwell = gpu->sm_arch >= 100 && gpu->sm_arch < 120;
     if (strcmp(f->name, "fp8") != 0)
         return gemm_tiles_of(gpu->sm_arch);
-    return hopper      ? GEMM_TILES_CUTLASS_HOPPER
-           : blackwell ? GEMM_TILES_CUTLASS_BLACKWELL
-                       : GEMM_TILES_CUTLASS;
+    return hopper                ? GEMM_TILES_CUTLASS_HOPPER
+           : blackwell           ? GEMM_TILES_CUTLASS_BLACKWELL
+           : gpu->sm_arch == ADA ? GEMM_TILES_CUTLASS_ADA
+                                 : GEMM_TILES_CUTLASS;
 }
 
 /* (3.2) A tile's loads have more of L2 where other SMs are idle: cuBLAS's kernels without
- * clusters show it in 16 bits. Rows do not identify how much more at most. */
+ * clusters show it in 16 bits, and CUTLASS's on Ada. Rows do not identify how much more at most. */
 static double port_gain(const struct product *p)
 {
-    bool is_alone = p->tiles == GEMM_TILES_AMPERE && p->format->dtype == DTYPE_BF16;
+    bool is_alone = (p->tiles == GEMM_TILES_AMPERE && p->format->dtype == DTYPE_BF16) ||
+                    p->tiles == GEMM_TILES_CUTLASS_ADA;
     return is_alone ? 4 : 1;
 }
 

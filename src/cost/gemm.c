@@ -3,10 +3,12 @@
 #include <math.h>
 
 /* A tile of the output that one SM makes at a time, 2^m_bits x 2^n_bits, in clusters of
- * 2^m_cluster x 2^n_cluster SMs; for products of at least m_least rows. */
+ * 2^m_cluster x 2^n_cluster SMs; for products of at least m_least rows, and of m_most
+ * rows and n_least to n_most columns where these are given. */
 struct tile {
     int m_bits, n_bits, m_cluster, n_cluster;
-    double m_least;
+    double m_least, m_most, n_least, n_most;
+    double write; /* of it, over what its bytes take; 0: 1 */
 };
 
 /* A library's menu. Libraries with heuristics split k; CUTLASS's kernels are fixed by
@@ -27,10 +29,15 @@ enum { SPLIT_WAVES_K_MIN = 6000, SPLIT_WAVES_MAX = 8 };
  * (MODEL.md, 3.4): fitted to the kernels data of A100. */
 static const double lone_tile = 1.06;
 
+/* Writing a tile of 256 x 128 on Ada, with scales of rows and columns, over a tile of
+ * 128 x 128's rate: fitted to vLLM's fp8 rows of L40S (MODEL.md, 3.16). */
+#define ADA_WIDE_WRITE 2.6
+
 /* Of cuBLAS those tiles that make all the difference data show; the last ones are for
  * products of a few rows. Of CUTLASS what vLLM 0.24 compiles for fp8 with one scale a
  * tensor: csrc/quantization/w8a8/cutlass/c3x/scaled_mm_sm{90,100,120}_fp8_dispatch.cuh
- * (128 x 128 in clusters of 2 x 1; 256 x 128 over two SMs in clusters of 2 x 2). */
+ * (128 x 128 in clusters of 2 x 1; 256 x 128 over two SMs in clusters of 2 x 2). On Ada
+ * columns choose, too (cutlass_w8a8/scaled_mm_c2x_sm89_fp8_dispatch.cuh). */
 static const struct menu menus[GEMM_TILES_N] = {
     [GEMM_TILES_AMPERE] = { 8,
                             true,
@@ -60,6 +67,18 @@ static const struct menu menus[GEMM_TILES_N] = {
                              { { 7, 7, 0, 0, 129 },
                                { 7, 6, 0, 0, 0 },
                                { 6, 6, 0, 0, 0 } } },
+    [GEMM_TILES_CUTLASS_ADA] = { 9,
+                                 false,
+                                 false,
+                                 { { 8, 7, 0, 0, 257, 0, 4097, 8192, ADA_WIDE_WRITE },
+                                   { 7, 7, 0, 0, 257, 0, 0, 4096 },
+                                   { 7, 7, 0, 0, 257, 0, 8193, 0 },
+                                   { 7, 7, 0, 0, 129, 256, 4097, 0 },
+                                   { 6, 7, 0, 0, 129, 256, 0, 4096 },
+                                   { 7, 6, 0, 0, 65, 128, 16385, 0 },
+                                   { 7, 7, 0, 0, 65, 128, 8193, 16384 },
+                                   { 6, 7, 0, 0, 65, 128, 0, 8192 },
+                                   { 6, 6, 0, 0, 0, 64, 0, 0 } } },
     [GEMM_TILES_CUTLASS_HOPPER] = { 3,
                                     false,
                                     false,
@@ -148,6 +167,13 @@ static inline double step_of(const struct gemm *g, double own_s, double load_s,
     return fmax(own_s, load_s * part);
 }
 
+/* Whether the library takes the tile for products of that size. */
+static inline bool is_for(const struct tile *tile, const struct gemm *g)
+{
+    return g->m >= tile->m_least && (tile->m_most <= 0 || g->m <= tile->m_most) &&
+           g->n >= tile->n_least && (tile->n_most <= 0 || g->n <= tile->n_most);
+}
+
 /* (1)-(5) for one tile: the best over the ways to split k; `best` where no way is
  * better. */
 static double tile_s(const struct gemm *g, const struct menu *menu,
@@ -160,9 +186,10 @@ static double tile_s(const struct gemm *g, const struct menu *menu,
     double load_s = g->element_B * (rows + columns) / g->port_Bps;
     double own_s = fmax(arithmetic_s, g->latency_s);
     double least_s = pieces * (double)g->k * step_of(g, own_s, load_s, pieces);
-    if (g->m < tile->m_least || least_s >= best * g->sms)
+    if (!is_for(tile, g) || least_s >= best * g->sms)
         return best; /* even if all SMs were always busy */
-    double write_s = g->epilogue * g->result_B * elements * g->sms / g->hbm_Bps;
+    double write_s = g->epilogue * g->result_B * elements * g->sms / g->hbm_Bps *
+                     (tile->write > 0 ? tile->write : 1);
     double partial_s = 4 * g->batch * g->m * g->n / g->hbm_Bps;
     int64_t most = splits_most(g, menu, pieces);
     for (int i = 0; i < SPLITS_N; i++) {

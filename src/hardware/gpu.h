@@ -16,6 +16,7 @@ enum gemm_tiles {
     GEMM_TILES_AMPERE,            /* cuBLAS: two small ones share an SM */
     GEMM_TILES_HOPPER,            /* cuBLAS, persistent */
     GEMM_TILES_CUTLASS,           /* 128 x 128 */
+    GEMM_TILES_CUTLASS_ADA,       /* by rows and columns */
     GEMM_TILES_CUTLASS_HOPPER,    /* the same in clusters of 2 x 1 */
     GEMM_TILES_CUTLASS_BLACKWELL, /* the same in clusters of 2 x 2 */
     GEMM_TILES_GROUPED,           /* of many small matrices: the best of all */

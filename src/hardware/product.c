@@ -21,6 +21,7 @@ const struct name_value gemm_tiles_names[] = {
     { "cublas-ampere", GEMM_TILES_AMPERE },
     { "cublas-hopper", GEMM_TILES_HOPPER },
     { "cutlass", GEMM_TILES_CUTLASS },
+    { "cutlass-ada", GEMM_TILES_CUTLASS_ADA },
     { "cutlass-hopper", GEMM_TILES_CUTLASS_HOPPER },
     { "cutlass-blackwell", GEMM_TILES_CUTLASS_BLACKWELL },
     { NULL, 0 },
