@@ -35,6 +35,7 @@ static struct interval_place place_of(const struct scenario *s)
         .checkpointing = (int)t->checkpointing,
         .experts = s->model.mlp.experts > 0,
         .experts_fitted = t->framework && t->framework->experts.host > 0,
+        .gpu_guessed = provenance_is_guessed(first->gpu->provenance_kind),
     };
     p.log2_of[INTERVAL_NODES] = log2((double)c->n_instances);
     p.log2_of[INTERVAL_TENSOR] = log2((double)s->parallel.tensor);
@@ -278,6 +279,7 @@ void interval_judge(struct simulate_result *r, const struct interval_table *tabl
 {
     struct interval_place at = place_of(s);
     at.software = software_share(&r->by);
+    at.mfu = r->mfu;
     at.inferred = has_inferred(r, diags);
     for (int32_t i = 0; i < s->cluster.n_groups; i++)
         at.inferred |= is_guessed(table, s->cluster.groups[i].instance->gpu);
@@ -286,10 +288,9 @@ void interval_judge(struct simulate_result *r, const struct interval_table *tabl
 
 void interval_range(const struct interval *t, double time_s, double range_s[2])
 {
-    double logs[2];
-    interval_law_range(&interval_law, &t->at, false, logs);
-    range_s[0] = time_s * (t->judged ? 1 / (1 + t->high) : exp(logs[0]));
-    range_s[1] = time_s * (t->judged ? 1 / (1 + t->low) : exp(logs[1]));
+    const struct interval_ends *other = &interval_law.other;
+    range_s[0] = time_s * (t->judged ? 1 / (1 + t->high) : exp(other->fast));
+    range_s[1] = time_s * (t->judged ? 1 / (1 + t->low) : exp(other->slow));
 }
 
 void interval_memory_range(int64_t peak_B, int64_t range_B[2])

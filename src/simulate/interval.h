@@ -66,7 +66,9 @@ struct interval_place {
     double log2_of[INTERVAL_AXES];
     /* not compared, as the next: of a stack with a host time of experts that was fitted */
     bool inferred, experts, experts_fitted;
-    double software; /* the share of a step that the host and kernels which move memory
+    bool gpu_guessed; /* the GPU's profile was not fitted to measurements of it */
+    double mfu;       /* predicted */
+    double software;  /* the share of a step that the host and kernels which move memory
                         take */
 };
 

@@ -114,6 +114,7 @@ static const struct contract_member applicability_rows[] = {
     CONTRACT_AT("checkpointing", NAME, place, at.checkpointing, "Activation checkpointing.", KNOWN, .names = checkpointing_names),
     CONTRACT_AT("experts", BOOL, place, at.experts, "Whether the model has experts.", KNOWN),
     CONTRACT_AT("experts_fitted", BOOL, place, at.experts_fitted, "Whether the framework profile's host time of experts was fitted to measured steps.", KNOWN),
+    CONTRACT_AT("gpu_guessed", BOOL, place, at.gpu_guessed, "Whether the GPU's profile was not fitted to measurements of that GPU.", KNOWN),
     CONTRACT_AT("software_share", REAL, place, at.software, "The share of the step that the host and kernels which move memory take.", KNOWN),
     CONTRACT_AT("nodes", INT64, place, axes[INTERVAL_NODES], "Instances.", KNOWN),
     CONTRACT_AT("tensor", INT64, place, axes[INTERVAL_TENSOR], "The tensor-parallel degree.", KNOWN),

@@ -19,6 +19,8 @@ int applicability_place(struct interval_place *at, struct arena *arena, json_t *
                         names_of(interval_grade_names, INTERVAL_INFERRED)) == 0;
     at->experts = json_is_true(json_object_get(o, "experts"));
     at->experts_fitted = json_is_true(json_object_get(o, "experts_fitted"));
+    at->gpu_guessed = json_is_true(json_object_get(o, "gpu_guessed"));
+    at->mfu = json_number_value(json_object_get(result, "mfu"));
     for (int i = 0; i < INTERVAL_AXES; i++) {
         double v = json_number_value(json_object_get(o, interval_axis_names[i]));
         at->log2_of[i] = log2(fmax(v, 1));

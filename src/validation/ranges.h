@@ -14,9 +14,8 @@
  * no prediction was fitted to, in this order:
  *     measured       10th and 90th percentile of rows that are graded so, without experts;
  *                    what the 90th percentile of those with experts is more
- *     other          8th and 92nd percentile of all other rows but those with experts of a
- *                    stack that no host time of experts was fitted for; what the 92nd
- *                    percentile of these is more, and no less than of measured ones
+ *     other          linear quantile regression (quantile.h) of all other rows: the fast end
+ *                    at the 5th percentile, the slow end at the 92nd
  * A table's row that is left out keeps its grade: that constants were fitted to rows like it
  * is a property of the simulator. How far errors lie is not taken from it. "As new" is the
  * range of a row graded without its own table. */

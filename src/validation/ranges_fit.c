@@ -1,14 +1,15 @@
 #include "validation/ranges.h"
 
 #include "base/xmalloc.h"
+#include "validation/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What lies beyond an end: a tenth. Percentiles of the systems that are known hold two or
- * three rows in a hundred too few of one that is not, whose rows err together. */
-static const double beyond = 0.1, beyond_unknown = 0.08;
+/* What lies beyond an end: a tenth. Percentiles of the systems that are known hold too few
+ * rows of one that is not, whose rows err together. */
+static const double beyond = 0.1, beyond_fast = 0.05, beyond_slow = 0.08;
 
 static int by_value(const void *a, const void *b)
 {
@@ -32,23 +33,18 @@ double ranges_quantile(struct ranges_value *v, int64_t n, double share)
  * alike. A table of two rows says less of a percentile than one of 381: tables count as
  * the root of their rows. */
 struct kind {
-    enum of { OF_MEASURED, OF_MEASURED_EXPERTS, OF_OTHER, OF_OTHER_EXPERTS } of;
+    enum of { OF_MEASURED, OF_MEASURED_EXPERTS, OF_OTHER } of;
     int64_t n;
     const struct ranges_row **rows;
-    struct ranges_value *values; /* room; weights are set */
+    struct ranges_value *values;    /* room; weights are set */
+    struct quantile_row *equations; /* room */
 };
 
 static enum of kind_of(const struct ranges_row *r)
 {
-    const struct interval_place *at = &r->of->at;
-    if (r->measured)
-        return at->experts ? OF_MEASURED_EXPERTS : OF_MEASURED;
-    return at->experts && !at->experts_fitted ? OF_OTHER_EXPERTS : OF_OTHER;
-}
-
-static double outside_of(const struct kind *k)
-{
-    return k->of >= OF_OTHER ? beyond_unknown : beyond;
+    if (!r->measured)
+        return OF_OTHER;
+    return r->of->at.experts ? OF_MEASURED_EXPERTS : OF_MEASURED;
 }
 
 static double weight_of(const struct kind *k, const struct ranges_row *r)
@@ -56,7 +52,7 @@ static double weight_of(const struct kind *k, const struct ranges_row *r)
     int64_t n = 0;
     for (int64_t i = 0; i < k->n; i++)
         n += strcmp(k->rows[i]->of->system, r->of->system) == 0;
-    return k->of >= OF_OTHER ? 1 / (double)n : 1 / sqrt((double)n);
+    return k->of == OF_OTHER ? 1 / (double)n : 1 / sqrt((double)n);
 }
 
 static void gather(struct kind *k, const struct ranges_rows *rows, enum of of,
@@ -79,11 +75,53 @@ static double quantile(const struct kind *k, double share)
     return ranges_quantile(k->values, k->n, share);
 }
 
-/* What the slow end of jobs with experts is more. */
-static void fit_experts(struct interval_ends *ends, const struct kind *k, double least)
+/* What is not measured ---------------------------------------------------------------- */
+
+/* What an end may depend on, each 1 or more. */
+static void fast_terms(double x[QUANTILE_TERMS], const struct interval_place *at)
 {
-    if (k->n)
-        ends->experts = fmax(quantile(k, 1 - outside_of(k)) - ends->slow, least);
+    x[0] = 1;
+    x[1] = interval_law_idle(at);
+    x[2] = at->gpu_guessed;
+}
+
+static void slow_terms(double x[QUANTILE_TERMS], const struct interval_place *at)
+{
+    x[0] = 1;
+    x[1] = interval_law_idle(at);
+    x[2] = interval_law_small(at);
+    x[3] = at->experts && !at->experts_fitted;
+}
+
+static void regress(double b[QUANTILE_TERMS], const struct kind *k, double share,
+                    void (*terms)(double *, const struct interval_place *))
+{
+    for (int64_t i = 0; i < k->n; i++) {
+        const struct ranges_row *r = k->rows[i];
+        k->equations[i] =
+            (struct quantile_row) { .y = r->x, .weight = weight_of(k, r) };
+        terms(k->equations[i].x, &r->of->at);
+    }
+    quantile_regress(b, k->equations, k->n, share);
+}
+
+/* No narrower than of what is measured; no term makes a range narrower. */
+static void fit_other(struct interval_law *law, const struct kind *k)
+{
+    struct interval_ends *o = &law->other;
+    double fast[QUANTILE_TERMS] = { o->fast, -o->fast_idle, -o->fast_guessed };
+    double slow[QUANTILE_TERMS] = { o->slow, o->slow_idle, o->slow_small, o->experts };
+    if (!k->n)
+        return;
+    regress(fast, k, beyond_fast, fast_terms);
+    regress(slow, k, 1 - beyond_slow, slow_terms);
+    *o = (struct interval_ends) { .fast = fmin(fast[0], law->measured.fast),
+                                  .slow = fmax(slow[0], law->measured.slow),
+                                  .experts = fmax(slow[3], law->measured.experts),
+                                  .fast_idle = fmax(-fast[1], 0),
+                                  .fast_guessed = fmax(-fast[2], 0),
+                                  .slow_idle = fmax(slow[1], 0),
+                                  .slow_small = fmax(slow[2], 0) };
 }
 
 /* Of kinds without rows the constants stay those in use. */
@@ -92,18 +130,14 @@ static void fit(struct interval_law *law, struct kind *k,
 {
     gather(k, rows, OF_MEASURED, without);
     if (k->n) {
-        law->measured.fast = fmin(quantile(k, outside_of(k)), 0);
-        law->measured.slow = fmax(quantile(k, 1 - outside_of(k)), 0);
+        law->measured.fast = fmin(quantile(k, beyond), 0);
+        law->measured.slow = fmax(quantile(k, 1 - beyond), 0);
     }
     gather(k, rows, OF_MEASURED_EXPERTS, without);
-    fit_experts(&law->measured, k, 0);
+    if (k->n)
+        law->measured.experts = fmax(quantile(k, 1 - beyond) - law->measured.slow, 0);
     gather(k, rows, OF_OTHER, without);
-    if (k->n) {
-        law->other.fast = fmin(quantile(k, outside_of(k)), law->measured.fast);
-        law->other.slow = fmax(quantile(k, 1 - outside_of(k)), law->measured.slow);
-    }
-    gather(k, rows, OF_OTHER_EXPERTS, without);
-    fit_experts(&law->other, k, law->measured.experts);
+    fit_other(law, k);
 }
 
 struct interval_law ranges_fit(const struct ranges_rows *rows, const char *without)
@@ -111,9 +145,11 @@ struct interval_law ranges_fit(const struct ranges_rows *rows, const char *witho
     struct interval_law law = interval_law;
     size_t n = (size_t)rows->n + 1;
     struct kind k = { .rows = xcalloc(n, sizeof(*k.rows)),
-                      .values = xcalloc(n, sizeof(*k.values)) };
+                      .values = xcalloc(n, sizeof(*k.values)),
+                      .equations = xcalloc(n, sizeof(*k.equations)) };
     fit(&law, &k, rows, without);
     free(k.rows);
     free(k.values);
+    free(k.equations);
     return law;
 }
