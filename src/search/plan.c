@@ -4,6 +4,7 @@
 #include "search/plan/order.h"
 #include "search/plan/risk.h"
 #include "search/plan/run.h"
+#include "search/plan/variants.h"
 #include "search/score/score.h"
 
 #include <math.h>
@@ -140,12 +141,11 @@ static void take_left(struct plan_outcome *out, const struct plan_run *run,
 {
     out->near = left->n;
     out->score_error = plan_run_score_error(run, INFINITY);
-    int32_t asked = run->o->listed > 0 ? run->o->listed : 1;
-    bool all = run->o->exhaustive || asked > out->n_entries;
-    out->n_sure = all ? out->n_entries : asked;
-    for (int32_t i = out->n_sure - 1; i >= 0; i--)
-        if (out->entries[i].key > left->least)
-            out->n_sure = i;
+    int32_t asked = run->o->listed > 0 ? run->o->listed : 1, n = 0;
+    while (n < out->n_entries && out->entries[n].key <= left->least)
+        n++;
+    n = plan_variants_kinds(out->entries, n);
+    out->n_sure = run->o->exhaustive || n < asked ? n : asked;
 }
 
 /* Before plans are ordered by regret: the first is the best by its key. */
@@ -211,6 +211,8 @@ int plan_search(struct plan_outcome *out, struct arena *arena,
     take_tried(out, arena, &run);
     take_left(out, &run, &left);
     take_missed(out, &run, &left);
+    if (o->risk.rule == RISK_NONE)
+        plan_variants_drop(out);
     plan_risk_judge(out, o);
     VEC_RELEASE(&run.all);
     scored_release(&scored);

@@ -105,6 +105,7 @@ struct plan_outcome {
         n_entries; /* all of one standing, best first by the rule of risk; by the mean's
                            then the next to try */
     struct plan_entry *entries;
+    int32_t n_variants; /* left out: one of the entries but for placement or buckets */
     struct risk_tries tries; /* entries 0 to n - 1, of the mean's order; else n is 0 */
     struct risk_decision decides;  /* between the first and another, by o->risk */
     bool has_kept[PLAN_STANDINGS]; /* a filter keeps back what would be better */

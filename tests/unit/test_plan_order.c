@@ -4,6 +4,7 @@
 #include "sample.h"
 #include "search/plan.h"
 #include "search/plan/order.h"
+#include "search/plan/variants.h"
 #include "search/score/score.h"
 #include "search/space/users.h"
 
@@ -102,6 +103,7 @@ static bool open_random(struct planned *x, uint64_t *rng)
 struct oracle {
     int group;
     double key;
+    const struct plan_entry *of;
 };
 
 /* By the normal law that memory is off by (MODEL.md, 14.2). */
@@ -123,11 +125,12 @@ static struct oracle judge(const struct planned *x, const struct plan_options *o
                         [PLAN_MEMORY] = (double)r->peak_B };
     if (!r->known || !r->fits || (o->deadline_h > 0 && hours > o->deadline_h) ||
         (o->max_cost_usd > 0 && usd > o->max_cost_usd))
-        return (struct oracle) { 9, 0 };
+        return (struct oracle) { 9, 0, e };
     double need = (double)r->needed_B / (double)r->capacity_B;
     if (o->risk.rule != RISK_NONE)
-        return (struct oracle) { 2 * !users, values[o->objective] / fits(need) };
-    return (struct oracle) { 2 * !users + (need * 1.095 > 1), values[o->objective] };
+        return (struct oracle) { 2 * !users, values[o->objective] / fits(need),
+                                 e };
+    return (struct oracle) { 2 * !users + (need * 1.095 > 1), values[o->objective], e };
 }
 
 static int by_oracle(const void *a, const void *b)
@@ -183,19 +186,44 @@ static int by_key(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
+/* The first of each kind, in order; how many. */
+static int32_t kinds_of(struct oracle *order, int32_t n)
+{
+    int32_t kinds = 0;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t k = 0;
+        while (k < kinds && !plan_variants(&order[k].of->point, &order[i].of->point))
+            k++;
+        if (k == kinds)
+            order[kinds++] = order[i];
+    }
+    return kinds;
+}
+
+/* Regret may list another variant of a kind than its best by the point estimate. */
+static void as_first(struct plan_entry *e, const struct oracle *order, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (plan_variants(&order[i].of->point, &e->point))
+            e->key = order[i].key;
+}
+
 /* Compares ranks of the default search with the oracle's, before regret puts those that
  * are listed in an order of its own. */
 static void compare(const struct planned *x, const struct plan_options *o,
                     const struct plan_outcome *fast, const struct plan_outcome *all,
                     int trial)
 {
-    qsort(fast->entries, (size_t)fast->n_entries, sizeof(*fast->entries), by_key);
     struct oracle *order = calloc((size_t)all->n_tried + 1, sizeof(*order));
     int32_t listed = 0;
     for (int32_t i = 0; i < all->n_tried; i++)
         order[i] = judge(x, o, &all->tried[i]);
     qsort(order, (size_t)all->n_tried, sizeof(*order), by_oracle);
-    while (listed < all->n_tried && order[listed].group < 9 &&
+    int32_t n = kinds_of(order, all->n_tried);
+    for (int32_t i = 0; i < fast->n_entries && o->risk.rule != RISK_NONE; i++)
+        as_first(&fast->entries[i], order, n);
+    qsort(fast->entries, (size_t)fast->n_entries, sizeof(*fast->entries), by_key);
+    while (listed < n && order[listed].group < 9 &&
            order[listed].group == order[0].group)
         listed++;
     CU_ASSERT_EQUAL(fast->n_entries > 0, listed > 0);

@@ -420,6 +420,7 @@ static const struct contract_member rows[] = {
     CONTRACT_AT("too_large", INT64, planned, o.unfit, "Plans that do not fit when simulated."),
     CONTRACT_AT("refused", INT64, planned, o.refused, "Plans that could not be simulated."),
     CONTRACT_AT("within_score_error", INT64, planned, o.near, "Plans not simulated whose estimate is within its error of the last one listed."),
+    CONTRACT_AT("variants", INT32, planned, o.n_variants, "Plans left out of the list: one that is listed but for placement or buckets."),
     CONTRACT_AT("ranks_sure", INT32, planned, o.n_sure, "Ranks that no plan left out can change."),
     CONTRACT_AT("score_error", REAL, planned, o.score_error, "The estimate's error, as a fraction of the time.", KNOWN),
     CONTRACT_AT("missed", OBJECT, planned, o.missed, "What was not simulated, and may be better.", .of = &missed_contract),

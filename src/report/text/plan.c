@@ -252,6 +252,9 @@ static void print_plans(FILE *out, const struct plan_report *r)
     if (shown < o->n_entries)
         fprintf(out, "%d of ", shown);
     fprintf(out, "%d plans; USD/M: per million samples\n", o->n_entries);
+    if (o->n_variants)
+        fprintf(out, "%d more are one of these but for placement or buckets\n",
+                o->n_variants);
     if (risky)
         plan_risk_print(out, r);
     if (o->n_sure < shown)

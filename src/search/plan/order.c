@@ -1,10 +1,10 @@
 #include "search/plan/order.h"
 
 #include "base/xmalloc.h"
+#include "search/plan/variants.h"
 #include "search/space/users.h"
 
 #include <float.h>
-#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -58,20 +58,35 @@ int plan_order_compare(const void *a, const void *b)
     return space_compare(&x->point, &y->point);
 }
 
-/* The listed-th least key of a standing; INFINITY where it has fewer. */
+static int by_order(const void *a, const void *b)
+{
+    return plan_order_compare(*(const struct plan_entry *const *)a,
+                              *(const struct plan_entry *const *)b);
+}
+
+/* The key of the listed-th kind of a standing, variants counting once; INFINITY where it has
+ * fewer. */
 static double last_key(const struct plan_entry *entries, int64_t n,
                        enum plan_standing standing, int32_t listed)
 {
-    double *keys = xcalloc((size_t)n + 1, sizeof(*keys)), last = INFINITY;
-    int64_t found = 0;
+    const struct plan_entry **order = xcalloc((size_t)n + 1, sizeof(struct plan_entry *));
+    double last = INFINITY;
+    int64_t found = 0, kinds = 0;
     for (int64_t i = 0; i < n; i++)
         if (!entries[i].skipped && entries[i].standing == standing)
-            keys[found++] = entries[i].key;
-    gsl_sort(keys, 1, (size_t)found);
-    if (listed <= found)
-        last = keys[listed - 1];
-    free(keys);
-    return last;
+            order[found++] = &entries[i];
+    qsort(order, (size_t)found, sizeof(struct plan_entry *), by_order);
+    for (int64_t i = 0; i < found && kinds < listed; i++) {
+        int64_t k = 0;
+        while (k < kinds && !plan_variants(&order[k]->point, &order[i]->point))
+            k++;
+        if (k < kinds)
+            continue;
+        last = order[i]->key;
+        order[kinds++] = order[i];
+    }
+    free(order);
+    return kinds < listed ? (double)INFINITY : last;
 }
 
 void plan_order_limits(struct plan_limits *l, const struct plan_entry *entries,

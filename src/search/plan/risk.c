@@ -3,6 +3,7 @@
 #include "base/fnv.h"
 #include "base/xmalloc.h"
 #include "search/plan/order.h"
+#include "search/plan/variants.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -103,24 +104,37 @@ static struct risk_tries bring_tries(const struct listed *l,
     return t;
 }
 
+/* Verdicts of the entries on each other, and their order. */
+static void judge(struct listed *l, const struct risk_options *how)
+{
+    struct risk_verdict *verdicts = xcalloc((size_t)l->n, sizeof(*verdicts));
+    for (int32_t i = 0; i < l->n; i++)
+        l->plans[i] = plan_risk_plan(&l->entries[i]);
+    risk_judge(verdicts, l->plans, l->n, &risk_widths, how);
+    for (int32_t i = 0; i < l->n; i++)
+        l->entries[i].risk = verdicts[i];
+    sort(l, how->rule);
+    free(verdicts);
+}
+
+/* Of variants the draws say which is the best: that one is judged again among the others. */
 void plan_risk_judge(struct plan_outcome *out, const struct plan_options *o)
 {
-    size_t n = (size_t)out->n_entries;
     struct risk_options how = o->risk;
-    if (o->risk.rule == RISK_NONE || n == 0)
+    if (o->risk.rule == RISK_NONE || out->n_entries == 0)
         return;
-    const struct listed l = { out->entries, xcalloc(n, sizeof(*l.plans)), (int32_t)n };
-    struct risk_verdict *verdicts = xcalloc(n, sizeof(*verdicts));
-    for (size_t i = 0; i < n; i++)
-        l.plans[i] = plan_risk_plan(&l.entries[i]);
+    struct listed l = { .entries = out->entries,
+                        .plans = xcalloc((size_t)out->n_entries, sizeof(*l.plans)),
+                        .n = out->n_entries };
     how.of_memory = o->objective == PLAN_MEMORY;
-    risk_judge(verdicts, l.plans, l.n, &risk_widths, &how);
-    for (size_t i = 0; i < n; i++)
-        l.entries[i].risk = verdicts[i];
-    sort(&l, how.rule);
+    judge(&l, &how);
+    plan_variants_drop(out);
+    if (out->n_variants) {
+        l.n = out->n_entries;
+        judge(&l, &how);
+    }
     if (how.rule == RISK_MEAN)
         out->tries = bring_tries(&l, &how);
     out->decides = risk_decide(l.plans, l.n, 0, &risk_widths, &how);
     free(l.plans);
-    free(verdicts);
 }
