@@ -128,8 +128,7 @@ static struct oracle judge(const struct planned *x, const struct plan_options *o
         return (struct oracle) { 9, 0, e };
     double need = (double)r->needed_B / (double)r->capacity_B;
     if (o->risk.rule != RISK_NONE)
-        return (struct oracle) { 2 * !users, values[o->objective] / fits(need),
-                                 e };
+        return (struct oracle) { 2 * !users, values[o->objective] / fits(need), e };
     return (struct oracle) { 2 * !users + (need * 1.095 > 1), values[o->objective], e };
 }
 
