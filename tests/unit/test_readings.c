@@ -267,7 +267,7 @@ static const struct reading programs[] = {
       "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2\","
       "\"training\":{\"gradient_clipping\":1.0,\"micro_batch_size\":1,\"sequence_"
       "length\":512}}",
-      "ref-model: training on answers that are generated or compared" },
+      "ref-model: answers are compared, by a method that is not known" },
     { "nodes.sh", "$LAUNCHER --model_name_or_path gpt2 --bf16\n", "",
       "what this command starts is not known: $LAUNCHER is not set in the script" },
     { "a.sh",
