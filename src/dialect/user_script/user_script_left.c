@@ -204,9 +204,7 @@ static int64_t passes_of(const struct user_script *g,
                      (strcmp(last, "forward") == 0 &&
                       (strcmp(c->function, "model.forward") == 0 ||
                        strcmp(c->function, "self.model.forward") == 0));
-        bool same =
-            c->within == backward->within ||
-            (c->within && backward->within && strcmp(c->within, backward->within) == 0);
+        bool same = c->around == backward->around;
         if (model && same && backward->loops > 0 && c->loops == backward->loops &&
             c->line < backward->line && c->line > line && !c->quoted && !c->unsure &&
             !c->imported && c->target && !names_within(others, c->target)) {
@@ -304,8 +302,8 @@ static void name_idle(struct launch_context *t, const struct user_script *g)
                     trainer->function);
 }
 
-/* A training in a function that nothing of the text is seen to call, where it calls
- * others. */
+/* A training in a function that nothing of the text is seen to call, where what it calls
+ * trains, too. */
 static void name_uncalled(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *const *p = g->parts, *c = p[SCRIPT_TRAINER]
@@ -314,7 +312,10 @@ static void name_uncalled(struct launch_context *t, const struct user_script *g)
     bool others = false;
     for (int64_t i = 0; c && i < g->python->calls.n; i++) {
         const struct python_call *d = &g->python->calls.v[i];
-        others |= d->within && !d->uncalled && !d->imported && c->within &&
+        enum user_script_part part = user_script_part_of(d);
+        bool trains = part == SCRIPT_LOADER || part == SCRIPT_OPTIMIZER ||
+                      part == SCRIPT_BACKWARD || part == SCRIPT_ENGINE;
+        others |= trains && d->within && !d->uncalled && !d->imported && c->within &&
                   strcmp(d->within, c->within) != 0;
     }
     if (c && c->uncalled && others)
@@ -322,6 +323,26 @@ static void name_uncalled(struct launch_context *t, const struct user_script *g)
                     "%.60s(...) is in %.60s(), which nothing here is seen to call: "
                     "what is called may train otherwise",
                     python_last_part(c->function), c->within);
+}
+
+/* LlamaAttention.forward = mine, layer.self_attn = mine: kernels of the text's own. */
+static void name_replaced(struct launch_context *t, const struct user_script *g)
+{
+    static const char *const parts[] = { "self_attn", "attention", "attn", "mlp",
+                                         NULL };
+    for (int64_t i = 0; i < g->python->names.n; i++) {
+        const struct python_name *n = &g->python->names.v[i];
+        const char *last = n->name ? python_last_part(n->name) : "";
+        bool dotted = n->name && last != n->name && strncmp(n->name, "self.", 5) != 0;
+        bool forward = strcmp(last, "forward") == 0 && strstr(n->name, "Attention");
+        if (!dotted || !n->value || !(forward || names_listed(parts, last)))
+            continue;
+        launch_note(t->l, g->line ? g->line : n->value->line, DIAG_NOT_SIMULATED,
+                    "%.80s is given another: what that computes is not read, and the "
+                    "model's own is simulated",
+                    n->name);
+        return;
+    }
 }
 
 void user_script_name_left(struct launch_context *t, const struct user_script *g)
@@ -332,6 +353,7 @@ void user_script_name_left(struct launch_context *t, const struct user_script *g
     name_reference(t, g);
     name_idle(t, g);
     name_uncalled(t, g);
+    name_replaced(t, g);
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
         if (g->parts[calls[i].part])
             name_left(t, g, g->parts[calls[i].part], calls[i].part, calls[i].idle);
