@@ -189,30 +189,53 @@ static void name_reference(struct launch_context *t, const struct user_script *g
                 c->function);
 }
 
+/* The line after which a loop's passes before backward() begin: of what ends another
+ * loop's, or switches the model. What is under no_grad() is no pass. */
+static int64_t passes_from(const struct user_script *g,
+                           const struct python_call *backward, bool *open)
+{
+    static const char *const marks[] = { "backward", "step",           "train", "eval",
+                                         "no_grad",  "inference_mode", NULL };
+    int64_t from = 0;
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        const char *last = python_last_part(c->function);
+        if (c->around == backward->around && !c->imported && c->line > from &&
+            c->line < backward->line && names_listed(marks, last)) {
+            from = c->line;
+            *open = strcmp(last, "no_grad") == 0 || strcmp(last, "inference_mode") == 0;
+        }
+    }
+    return from;
+}
+
+static bool is_pass(const struct python_call *c)
+{
+    static const char *const names[] = { "model", "self.model", "model.forward",
+                                         "self.model.forward", NULL },
+                             *const others[] = { "ref",    "teacher", "old",
+                                                 "target", "eval",    NULL };
+    return names_listed(names, c->function) && !c->quoted && !c->unsure &&
+           !c->imported && c->target && !names_within(others, c->target);
+}
+
 /* How often a loop of the text's own runs its model before each backward(), by the calls
  * that are sure and at its depth; those of another model by its name are none. */
 static int64_t passes_of(const struct user_script *g,
                          const struct python_call *backward)
 {
-    static const char *const others[] = { "ref",    "teacher", "old",
-                                          "target", "eval",    NULL };
-    int64_t n = 0, line = 0; /* a loop whose rounds are known has each call as often */
+    bool open = false; /* the first of them keeps nothing */
+    int64_t n = 0, line = passes_from(g, backward, &open);
     for (int64_t i = 0; i < g->python->calls.n; i++) {
         const struct python_call *c = &g->python->calls.v[i];
-        const char *last = python_last_part(c->function);
-        bool model = strcmp(last, "model") == 0 ||
-                     (strcmp(last, "forward") == 0 &&
-                      (strcmp(c->function, "model.forward") == 0 ||
-                       strcmp(c->function, "self.model.forward") == 0));
-        bool same = c->around == backward->around;
-        if (model && same && backward->loops > 0 && c->loops == backward->loops &&
-            c->line < backward->line && c->line > line && !c->quoted && !c->unsure &&
-            !c->imported && c->target && !names_within(others, c->target)) {
+        /* a loop whose rounds are known has each call as often */
+        if (is_pass(c) && c->around == backward->around && backward->loops > 0 &&
+            c->loops == backward->loops && c->line < backward->line && c->line > line) {
             line = c->line;
             n++;
         }
     }
-    return n;
+    return n - open;
 }
 
 /* Passes of one step are as many sequences at once: all of them are kept for backward(). */

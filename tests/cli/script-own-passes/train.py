@@ -12,12 +12,19 @@ def join(texts):
 
 
 loader = DataLoader(data, batch_size=16, collate_fn=join)
+model.eval()
+for epoch in range(3):
+    for batch in tests:
+        with torch.no_grad():
+            before = model(**batch).logits
 for epoch in range(3):
     model.train()
     for batch in loader:
+        with torch.no_grad():
+            fixed = model(**batch).logits
         once = model(**batch).logits
         again = model(**batch).logits
-        loss = torch.nn.functional.mse_loss(once, again)
+        loss = torch.nn.functional.mse_loss(once, again + fixed)
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
