@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "config/pointer.h"
 #include "dialect/launch/launch_config.h"
+#include "dialect/launch/launch_shell.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -117,54 +118,66 @@ void deepspeed_auto(const struct deepspeed *c, const struct value_item *it,
 
 static const char steps_at[] = "/training/gradient_accumulation_steps";
 
-/* The engine runs the batches that it is handed, whatever its configuration says, which
- * decides how many a step takes: one where a single size is given
- * (deepspeed/runtime/config.py, _set_batch_related_parameters). */
-static void take_loaded(const struct deepspeed *c, const char *micro, const char *steps)
+/* How many microbatches a step takes of the sizes that are configured: one of a single
+ * size (deepspeed/runtime/config.py, _set_batch_related_parameters). */
+static void take_configured_steps(const struct deepspeed *c,
+                                  const struct value_item *all, int64_t n_all,
+                                  const struct value_item *micro, int64_t n_micro)
+{
+    int64_t ranks = launch_number(c->t, "/cluster/count", 0) *
+                    launch_number(c->t, "/cluster/gpus_per_instance", 0);
+    bool both = n_all && n_micro, whole = ranks && both && !(n_all % (n_micro * ranks));
+    int64_t steps = whole ? n_all / (n_micro * ranks) : 1;
+    if (launch_has(c->t, steps_at) || !(n_all || n_micro))
+        return;
+    if (!both || whole) {
+        launch_assume(c->t, steps_at, json_integer((json_int_t)steps),
+                      both ? "train_batch_size by GPUs"
+                           : arena_printf(c->t->arena, "%s alone gives no more",
+                                          n_all ? all->key : micro->key));
+        return;
+    }
+    launch_add_unresolved(c->t, steps_at, all->line,
+                          "%strain_batch_size: it is divided by %s and the GPUs",
+                          c->prefix, micro->key);
+    launch_add_example(c->t, steps_at, "1");
+}
+
+/* The engine runs the batches that it is handed, whatever its configuration says; false:
+ * that says the same. */
+static bool take_loaded(const struct deepspeed *c, const char *micro)
 {
     static const char at[] = "/training/micro_batch_size";
-    const struct value_item *it = value_get(c->root, micro), *in = c->t->loaded,
+    const struct value_item *in = c->t->loaded, *it = value_get(c->root, micro),
                             *all = value_get(c->root, "train_batch_size");
-    const struct value_item *said = it ? it : all;
-    int64_t own = in->value->integer, n = own, many;
-    bool micro_is = deepspeed_whole(c, it, "", 1, &n),
-         all_is = deepspeed_whole(c, all, "", 1, &many);
-    launch_set(c->t, at, json_integer((json_int_t)own), in);
+    bool open = in && in->value->kind == VALUE_UNKNOWN;
+    int64_t n = 0, n_all = 0;
+    deepspeed_whole(c, it, "", 1, &n);
+    deepspeed_whole(c, all, "", 1, &n_all);
+    if (!in || launch_has(c->t, at) || (!open && n == in->value->integer))
+        return false;
+    if (open)
+        launch_add_unknown(c->t, at, in->key, in->value);
+    else
+        launch_set(c->t, at, json_integer((json_int_t)in->value->integer), in);
     launch_hear(c->t, in);
-    take_whole(c, c->root, "", steps, 1, steps_at);
-    if (!launch_has(c->t, steps_at) && micro_is && all_is && n != own) {
-        launch_add_unresolved(c->t, steps_at, all->line,
-                              "%strain_batch_size: it is divided by %s and the GPUs, "
-                              "and the loader gives %lld",
-                              c->prefix, micro, (long long)own);
-        launch_add_example(c->t, steps_at, "1");
-    } else if (!launch_has(c->t, steps_at) && micro_is && all_is)
-        take_whole(c, c->root, "", "train_batch_size", 1,
-                   "/training/global_batch_size");
-    else if (!launch_has(c->t, steps_at) && (micro_is || all_is))
-        launch_assume(c->t, steps_at, json_integer(1),
-                      arena_printf(c->t->arena, "%s alone gives no more", said->key));
-    if (said && (!micro_is || n != own))
+    take_whole(c, c->root, "", "gradient_accumulation_steps", 1, steps_at);
+    take_configured_steps(c, all, n_all, it, n);
+    if ((n || n_all) && !open)
         launch_note(c->t->l, in->line, DIAG_ASSUMED,
                     "%s%s is passed over: the program's own loader gives %lld, which "
                     "the engine runs as they come",
-                    c->prefix, said->key, (long long)own);
+                    c->prefix, n ? micro : "train_batch_size",
+                    (long long)in->value->integer);
+    return true;
 }
 
 static void take_batches(const struct deepspeed *c)
 {
     static const char micro[] = "train_micro_batch_size_per_gpu",
                       steps[] = "gradient_accumulation_steps";
-    if (c->t->loaded && c->t->loaded->value->kind == VALUE_UNKNOWN) {
-        launch_add_unknown(c->t, "/training/micro_batch_size", c->t->loaded->key,
-                           c->t->loaded->value);
-        take_whole(c, c->root, "", steps, 1, steps_at);
+    if (take_loaded(c, micro))
         return;
-    }
-    if (c->t->loaded && !launch_has(c->t, "/training/micro_batch_size")) {
-        take_loaded(c, micro, steps);
-        return;
-    }
     take_whole(c, c->root, "", "train_batch_size", 1, "/training/global_batch_size");
     take_whole(c, c->root, "", micro, 1, "/training/micro_batch_size");
     take_whole(c, c->root, "", steps, 1, steps_at);
