@@ -152,10 +152,11 @@ static bool take_loaded(const struct deepspeed *c, const char *micro)
                             *all = value_get(c->root, "train_batch_size");
     bool open = in && in->value->kind == VALUE_UNKNOWN;
     int64_t n = 0, n_all = 0;
-    deepspeed_whole(c, it, "", 1, &n);
-    deepspeed_whole(c, all, "", 1, &n_all);
-    if (!in || launch_has(c->t, at) || (!open && n == in->value->integer))
+    if (!in || launch_has(c->t, at) ||
+        (!open && it && launch_whole(it->value, &n) && n == in->value->integer))
         return false;
+    n = deepspeed_whole(c, it, "", 1, &n) ? n : 0;
+    n_all = deepspeed_whole(c, all, "", 1, &n_all) ? n_all : 0;
     if (open)
         launch_add_unknown(c->t, at, in->key, in->value);
     else
