@@ -201,6 +201,8 @@ void hyperpod_verl_read(struct launch_context *t, const struct value *c)
                   "enable_gradient_checkpointing");
     launch_assume(t, "/training/attention", json_string("flash_attention_2"),
                   "verl's default");
+    launch_assume(t, "/training/cast_logits", json_false(),
+                  "flash-attn's cross-entropy, verl's");
     if (data && strstr(launch_word(c, DATA "_target_", ""), "dpo"))
         trainer_take_method(t, data, "dpo");
     launch_assume(t, "/training/task", json_string("causal-lm"), "the recipe's model");

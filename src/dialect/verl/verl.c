@@ -355,6 +355,9 @@ void verl_read(struct launch_context *t, const struct dialect_input *in)
     take_batch(&v);
     take_precision(&v);
     take_sharding(&v);
+    if (v.engine) /* verl/utils/torch_functional.py, logprobs_from_logits */
+        launch_assume(t, "/training/cast_logits", json_false(),
+                      "flash-attn's cross-entropy, verl's");
     dialect_report(t, verl_tables, "", flat,
                    (struct dialect_place) { t->l->line, "", "", true });
 }
