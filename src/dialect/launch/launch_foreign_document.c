@@ -22,6 +22,8 @@ static const struct { const char *keys[KEYS_MAX]; const char *what; } foreign[] 
     { { "policy.megatron_cfg", "defaults" }, NEMO_RL },
     { { "policy.dtensor_cfg", "defaults" }, NEMO_RL },
     { { "policy.model_name", "policy.train_global_batch_size" }, NEMO_RL },
+    { { "system.hetero.enable_hetero", "model.num_layers" }, "FlagScale's meshes of unlike groups of GPUs are not simulated" },
+    { { "train.system.hetero.enable_hetero", "train.model" }, "FlagScale's meshes of unlike groups of GPUs are not simulated" },
     { { "rollout", "rl", "run.model_type" }, "HyperPod's recipe of several turns " GENERATED },
     { { "rollout", "eval_sampling_params", "run.model_type" }, "HyperPod's recipe evaluates, and trains nothing" },
     { { "llm_as_judge", "run" }, "HyperPod's recipe evaluates, and trains nothing" },

@@ -2,6 +2,7 @@
  * --yaml-cfg, and MODEL_ARGS with their variables (Megatron-LM's
  * tests/functional_tests/shell_test_utils/run_ci_test.sh). */
 #include "base/strbuf.h"
+#include "dialect/launch/launch_context.h"
 #include "dialect/megatron/megatron.h"
 
 #include <inttypes.h>
@@ -65,9 +66,10 @@ static const char *program_of(const struct value *arguments)
     return "pretrain_gpt.py";
 }
 
-static void add_arguments(struct lines *o, const struct value *arguments)
+static void add_arguments(struct lines *o, const struct value *arguments,
+                          const char *starter, const char *program)
 {
-    strbuf_printf(&o->text, "srun python %s", program_of(arguments));
+    strbuf_printf(&o->text, "%s %s", starter, program);
     for (int32_t i = 0; i < arguments->n; i++) {
         const struct value_item *it = &arguments->items[i];
         bool off = it->value->kind == VALUE_BOOL && !it->value->integer;
@@ -91,6 +93,86 @@ static void add_variables(struct lines *o, const struct value *variables)
     }
 }
 
+/* FlagScale's ------------------------------------------------------------------------ */
+
+/* The leaves of its sections are Megatron-LM's arguments (flagscale/runner/utils.py,
+ * flatten_dict_to_args): true is a switch, false and null are nothing. What is not known is
+ * a variable that nobody sets. */
+static void add_leaves(struct arena *arena, struct value *out, const struct value *dict,
+                       int deep)
+{
+    for (int32_t i = 0; dict && dict->kind == VALUE_DICT && i < dict->n && deep < 4;
+         i++) {
+        const struct value_item *it = &dict->items[i];
+        struct value *v = it->value;
+        if (v->kind == VALUE_DICT) {
+            add_leaves(arena, out, v, deep + 1);
+            continue;
+        }
+        if (v->kind == VALUE_NONE)
+            continue;
+        if (v->kind == VALUE_UNKNOWN)
+            v = value_new_string(arena, arena_printf(arena, "$%.80s", it->key), v->line,
+                                 0);
+        char *name = arena_printf(arena, "--%.100s", it->key);
+        for (char *c = name; *c; c++)
+            *c = *c == '_' ? '-' : *c;
+        value_add(arena, out, name, it->line, v);
+    }
+}
+
+/* Its section of the training: the file is that, or names it. NULL: it has none, or is in
+ * a folder of RWKV, whose program the section does not name. */
+static const struct value *flagscale(const struct value *root, const char *file)
+{
+    const struct value *inner = value_member(root, "train"),
+                       *all = inner ? inner : root, *model = value_member(all, "model");
+    bool own =
+        value_member(all, "system") && value_get(model, "num_layers") &&
+        value_get(model, "hidden_size") &&
+        (value_get(model, "micro_batch_size") || value_get(model, "global_batch_size"));
+    const struct value *meshes = value_member(value_member(all, "system"), "hetero");
+    const struct value_item *on = value_get(meshes, "enable_hetero");
+    bool one = !on || launch_is_off(on->value); /* others: launch_foreign_document.c */
+    return own && one && (inner || !strstr(file, "rwkv")) ? all : NULL;
+}
+
+/* The program of its task: "./flagscale/train/train_gpt.py" is Megatron-LM's of GPT. */
+static const char *program_named(struct arena *arena, const struct value *root,
+                                 const struct value *arguments)
+{
+    const struct value *task = value_member(value_member(root, "experiment"), "task"),
+                       *entry = value_member(task, "entrypoint");
+    const char *name = entry && entry->kind == VALUE_STRING ? entry->text : "";
+    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+    return !*last || strcmp(last, "train_gpt.py") == 0 ? program_of(arguments)
+                                                       : arena_strdup(arena, last);
+}
+
+static void add_flagscale(struct lines *o, struct arena *arena,
+                          const struct value *root)
+{
+    static const char *const sections[] = { "system", "model", "data" };
+    const struct value *inner = value_member(root, "train"),
+                       *all = inner ? inner : root,
+                       *runner =
+                           value_member(value_member(root, "experiment"), "runner");
+    const struct value_item *nodes = value_get(runner, "nnodes"),
+                            *ranks = value_get(runner, "nproc_per_node");
+    struct value *arguments = value_new(arena, VALUE_DICT, all->line, 0);
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+        add_leaves(arena, arguments, value_member(all, sections[i]), 0);
+    bool known = nodes && ranks && nodes->value->kind == VALUE_INT &&
+                 ranks->value->kind == VALUE_INT;
+    add_arguments(o, arguments,
+                  known ? arena_printf(arena,
+                                       "torchrun --nnodes %" PRId64
+                                       " --nproc_per_node %" PRId64,
+                                       nodes->value->integer, ranks->value->integer)
+                        : "srun python",
+                  program_named(arena, root, arguments));
+}
+
 const char *megatron_script_of(struct arena *arena, const struct value *root,
                                const char *file)
 {
@@ -102,7 +184,9 @@ const char *megatron_script_of(struct arena *arena, const struct value *root,
         bool dict = variables && variables->kind == VALUE_DICT &&
                     variables->line <= arguments->line;
         add_variables(&o, dict ? variables : NULL);
-        add_arguments(&o, arguments);
+        add_arguments(&o, arguments, "srun python", program_of(arguments));
+    } else if (flagscale(root, file)) {
+        add_flagscale(&o, arena, root);
     } else if (value_member(root, "language_model") &&
                value_member(root, "model_parallel")) {
         const char *slash = strrchr(file, '/');
