@@ -1,5 +1,6 @@
 /* A decoder of a program's own by its sizes: each by the names that programs have for it,
  * as a model in Megatron-LM's words, which say each choice by itself. */
+#include "base/names.h"
 #include "dialect/launch/launch_config.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
@@ -36,8 +37,12 @@ static const char *const others[] = {
 };
 /* Parts of names of layers that no words of Megatron-LM's describe here. */
 static const char *const strange[] = {
-    "expert", "moe", "router", "mla", "latent", "lora_rank", "mamba", "ssm", "rnn", "gru", "lstm", "rwkv", "conv", "hyena", "retnet", "delta", "linear_att", "mtp", "layer_types", "layer_pattern", "hybrid", NULL,
+    "expert", "moe", "router", "mla", "latent", "lora_rank", "mamba", "ssm", "rnn", "gru", "lstm", "rwkv", "conv", "hyena", "retnet", "delta", "linear_att", "mtp", "layer_types", "layer_pattern", "hybrid",
+    "encoder", "vision", "audio", "image", "bidirectional", "teacher", "student", "discriminator", "diffusion", "unet", "vae", NULL,
 };
+/* Words of Meta's Llama (llama/model.py, FeedForward): MLPs are 8/3 hidden sizes, so many times, to a multiple. */
+static const char *const multiples[] = { "multiple_of", NULL }, *const multipliers[] = { "ffn_dim_multiplier", NULL };
+static const char *const widths[] = { "d_model", "n_embd", "n_embed", "hidden_size", "embed_dim", "emb_dim", "embedding_dim", "model_dim", NULL };
 static const char *const norms[] = { "norm_cls", "norm_type", "normalization", "norm", "norm_layer", "use_rms_norm", "rmsnorm", "use_rmsnorm", "rms_norm", NULL },
                         *const rms_eps[] = { "rms_norm_eps", "rms_eps", NULL }, *const layer_eps[] = { "layer_norm_eps", "layer_norm_epsilon", "layernorm_eps", NULL };
 static const char *const gates[] = { "swiglu", "use_swiglu", "gated_mlp", "glu", "mlp_type", "ffn_type", "mlp_cls", "mlp", "ffn", "activation", "activation_function", "activation_type", "hidden_act", "act", NULL };
@@ -372,7 +377,7 @@ static bool is_strange(const char *text)
 }
 
 /* What the section says of layers of other kinds, or of more than one kind; NULL. */
-static const struct value_item *strange_in(const struct value *v, int depth)
+static const struct value_item *strange_in(const struct value *v, bool texts, int depth)
 {
     for (int32_t i = 0; v->kind >= VALUE_LIST && i < v->n; i++) {
         const struct value_item *it = &v->items[i];
@@ -382,20 +387,58 @@ static const struct value_item *strange_in(const struct value *v, int depth)
             continue;
         bool several = it->value->kind == VALUE_LIST && it->value->n > 1 &&
                        it->value->items[0].value->kind == VALUE_DICT;
-        if (several || is_strange(it->key) || (text && is_strange(text)))
+        if (several || is_strange(it->key) || (texts && text && is_strange(text)))
             return it;
         const struct value_item *in =
-            depth > 1 ? strange_in(it->value, depth - 1) : NULL;
+            depth > 1 ? strange_in(it->value, texts, depth - 1) : NULL;
         if (in)
             return in;
     }
     return NULL;
 }
 
+/* The width of another stack, where several are; NULL. */
+static const struct value_item *second_width(const struct value *v, int *n, int depth)
+{
+    for (int32_t i = 0; v->kind >= VALUE_LIST && i < v->n; i++) {
+        const struct value_item *it = &v->items[i], *in;
+        bool width =
+            it->key && names_listed(widths, it->key) && it->value->kind == VALUE_INT;
+        if (width && ++*n > 1)
+            return it;
+        in = depth > 1 ? second_width(it->value, n, depth - 1) : NULL;
+        if (in)
+            return in;
+    }
+    return NULL;
+}
+
+/* MLPs of Meta's Llama by its words. */
+static void take_llama_width(struct launch_context *t, struct value *model,
+                             struct choices *c)
+{
+    const struct value_item *to = take(t, model, multiples),
+                            *by = take(t, model, multipliers);
+    int64_t hidden = launch_number(t, MODEL "hidden_size", 0), multiple, n;
+    double times = 1;
+    if (!to || !launch_whole(to->value, &multiple) || multiple < 1 || hidden < 1 ||
+        launch_has(t, MODEL "ffn_hidden_size"))
+        return;
+    n = 8 * hidden / 3;
+    if (by && launch_real(by->value, &times) && times > 0)
+        n = (int64_t)(times * (double)n);
+    n = (n + multiple - 1) / multiple * multiple;
+    set(t, "ffn_hidden_size", json_integer((json_int_t)n), to);
+    if (c->gated < 0)
+        c->gated = 1, c->gate = to;
+}
+
 void usual_take_sizes(struct launch_context *t, struct value *root)
 {
     struct value *model = section_of(root);
-    const struct value_item *other = strange_in(model, DEPTH);
+    const struct value_item *other = strange_in(model, model != root, DEPTH);
+    if (!other)
+        other = second_width(model, &(int) { 0 }, DEPTH);
     int64_t line = model->line ? model->line : 1;
     if (other) {
         launch_add_unresolved(
@@ -407,6 +450,7 @@ void usual_take_sizes(struct launch_context *t, struct value *root)
     }
     struct choices c = choices_of(t, model);
     take_numbers(t, root, model);
+    take_llama_width(t, model, &c);
     launch_set(t, MODEL "model_type", json_string("megatron"),
                &(const struct value_item) { "the program's own sizes", line, model });
     take_choices(t, &c, launch_has(t, MODEL "num_query_groups"), line);
