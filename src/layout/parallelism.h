@@ -130,6 +130,7 @@ struct training {
         last_16bit; /* layers whose products read 16 bits nevertheless */
     struct optimizer_dtypes states;
     bool no_master_weights; /* 16-bit parameters are updated as they are */
+    bool weight_average;    /* a copy that follows them after each step */
     int gradient_dtype;     /* enum dtype on the wire; -1: the framework's */
     enum optimizer optimizer;
     int64_t muon_steps; /* iterations */

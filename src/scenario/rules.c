@@ -478,6 +478,20 @@ static int check_early_updates(const struct parse_context *r)
     return 0;
 }
 
+/* Each rank keeps and moves all of an average, where optimizer states are divided. */
+static int check_average(const struct parse_context *r)
+{
+    const struct parallelism_shard *shard = &r->s->parallel.shard;
+    struct cfg at = cfg_get(r->training, "weight_average");
+    bool apart =
+        shard->strategy == SHARDING_OPTIMIZER || shard->strategy == SHARDING_GRADIENTS;
+    if (r->s->training.weight_average && (apart || shard->offload != OFFLOAD_NONE))
+        return cfg_error(at, DIAG_NOT_SIMULATED,
+                         "an average of the weights is simulated without sharding and "
+                         "under full sharding, on the GPU alone (leave it out)");
+    return 0;
+}
+
 int rules_check(struct parse_context *r)
 {
     degrees_note(r);
@@ -485,6 +499,6 @@ int rules_check(struct parse_context *r)
            check_param_gather(r) | check_deferral(r) | check_messages(r) |
            check_loss_chunks(r) | check_mlp_tiles(r) | check_graphs(r) | work_check(r) |
            mtp_check(r) | saved_check(r) | saved_check_layers(r) | muon_check(r) |
-           check_early_updates(r) | lora_check(r) | smp_check(r) | precision_check(r) |
-           task_check(r);
+           check_early_updates(r) | check_average(r) | lora_check(r) | smp_check(r) |
+           precision_check(r) | task_check(r);
 }

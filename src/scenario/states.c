@@ -100,10 +100,19 @@ bool states_hold_whole(const struct scenario *s)
            library_of(&s->parallel)->no_sync && s->parallel.pipeline == 1;
 }
 
+/* An average of the weights (torch/optim/swa_utils.py, AveragedModel) is a copy of what the
+ * model keeps; its update reads both and writes the copy. */
+static double average_B(const struct scenario *s)
+{
+    return s->training.weight_average ? of_precision(s->training.precision).parameter_B
+                                      : 0;
+}
+
 double states_update_B(const struct scenario *s)
 {
     const struct training *t = &s->training;
-    return share_of_bytes(s) * t->framework->optimizers[t->optimizer].bytes;
+    return share_of_bytes(s) * t->framework->optimizers[t->optimizer].bytes +
+           3 * average_B(s);
 }
 
 double states_host_update_B(const struct scenario *s)
@@ -216,6 +225,7 @@ struct states states_of(const struct scenario *s)
     bool casts = !fused && !s->training.no_master_weights;
     double update_B = casts ? of.update_B : 0;
     double gradient_B = of.gradient_B;
+    const double kept_B = divided(average_B(s), shardings[by].parameters, d);
     if (fw && of.gradient_B == 2) { /* what the framework does in 16 bits */
         gradient_B = fw->gradients.gradient_16bit_B > 0
                          ? fw->gradients.gradient_16bit_B + states_sums_wider_B(s)
@@ -231,9 +241,10 @@ struct states states_of(const struct scenario *s)
             quantized_B(s, divided(of.parameter_B, shardings[by].parameters, d)),
         .made_B = of.gradient_B,
         .gradient_B = divided(gradient_B, shardings[by].gradients, d),
-        .optimizer_B = divided(optimizer_B, shardings[by].optimizer, d),
+        .optimizer_B = divided(optimizer_B, shardings[by].optimizer, d) + kept_B,
         .hidden_optimizer_B =
-            divided(hidden_optimizer_B(s, optimizer_B), shardings[by].optimizer, d),
+            divided(hidden_optimizer_B(s, optimizer_B), shardings[by].optimizer, d) +
+            kept_B,
         .master_B = divided(whole_master_B(s), shardings[by].optimizer, d),
         .autocast_B = of.autocast_B,
         .step_B = divided(update_B, shardings[by].optimizer, d),
@@ -242,7 +253,8 @@ struct states states_of(const struct scenario *s)
 
 int32_t states_moments(const struct scenario *s)
 {
-    return (int32_t)ceil(optimizers[s->training.optimizer].moments_B / fp32_B);
+    return (int32_t)ceil(optimizers[s->training.optimizer].moments_B / fp32_B) +
+           s->training.weight_average;
 }
 
 bool states_sums_apart(const struct scenario *s)

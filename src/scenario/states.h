@@ -46,7 +46,8 @@ bool states_shard_parameters(const struct scenario *s);
 /* Bytes per parameter, shards divided: MODEL.md, 5.1 and R8. */
 struct states states_of(const struct scenario *s);
 
-/* Tensors that the optimizer keeps of a parameter next to its master weights. */
+/* Tensors that are kept of a parameter next to its master weights: the optimizer's, and an
+ * average. */
 int32_t states_moments(const struct scenario *s);
 
 /* Whether sums of gradients are wider than what backward makes: tensors that are there

@@ -38,6 +38,7 @@ static const struct cfg_field training_fields[] = {
     CFG_BOOL("master_weights", W, master),
     CFG_BOOL("cast_logits", W, cast_logits),
     CFG_BOOL("update_in_backward", W, t.updates_in_backward),
+    CFG_BOOL("weight_average", W, t.weight_average),
     CFG_ENUM("gradient_dtype", W, t.gradient_dtype, training_dtypes),
     CFG_ENUM("optimizer", W, t.optimizer, optimizer_names),
     CFG_CHILD("muon", W, muon),

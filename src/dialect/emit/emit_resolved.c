@@ -273,6 +273,7 @@ static json_t *formats(const struct scenario *s)
     VALUE("/training/mlp_tiles", EMIT_DETAIL, tiles, \
           t->mlp_tiles == OP_TILES_ALST ? json_string("alst") : positive(t->mlp_tiles)) \
     VALUE("/training/update_in_backward", EMIT_DETAIL, early, WHEN(t->updates_in_backward, json_true())) \
+    VALUE("/training/weight_average", EMIT_DETAIL, average, WHEN(t->weight_average, json_true())) \
     VALUE("/training/cast_logits", EMIT_DETAIL, cast_logits, WHEN(t->raw_loss, json_false())) \
     VALUE("/training/loss_chunks", EMIT_DETAIL, chunks, \
           t->loss_chunks == OP_CHUNKS_LIGER ? json_string("liger") : positive(t->loss_chunks)) \

@@ -417,7 +417,7 @@ static void take_rest(struct launch_context *t, struct user_script *g)
     user_script_ask_batch(t, g);
     user_script_note_loader(t, g);
     user_script_ask_optimizer(t, g);
-    user_script_name_averages(t, g);
+    user_script_take_averages(t, g);
     user_script_take_text(t, g);
     user_script_take_accumulation(t, g);
     user_script_divide_batch(t, g);

@@ -406,7 +406,7 @@ bool user_script_divides(const struct python_call *c);
  * word of it. */
 void user_script_ask_optimizer(struct launch_context *t, const struct user_script *g);
 /* After the words: names a copy of the weights that is their average. */
-void user_script_name_averages(struct launch_context *t, const struct user_script *g);
+void user_script_take_averages(struct launch_context *t, const struct user_script *g);
 void user_script_put_optimizer(struct user_script *g, struct arena *arena);
 /* Before its arguments: the word of what a trainer has in the place of theirs; whether
  * that is known. */
