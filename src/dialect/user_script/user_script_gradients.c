@@ -82,6 +82,17 @@ static void take_horovod(struct launch_context *t, const struct user_script *g)
                     "op=Adasum: gradients are taken to be summed");
 }
 
+/* Whether a call is of an optimizer's step, by the name of its function; what shards
+ * parameters itself does so, too. */
+static bool is_of_step(const struct user_script *g, const struct python_call *c)
+{
+    static const char *const steps[] = { "step", "reduce", NULL }, *const shards[] = {
+        "fsdp", "FSDP", "zero3", NULL
+    };
+    return c->within && names_within(steps, c->within) && !strstr(c->within, "hook") &&
+           !names_within(shards, g->python->text) && !names_within(shards, c->function);
+}
+
 /* A call by which a loop without DDP sums its gradients itself: each rank's part of them
  * for an optimizer that keeps as much of the states (torch/distributed,
  * reduce_scatter_tensor; DistAdamW(...), DistMuon(...)), or all of them
@@ -95,7 +106,8 @@ static const struct python_call *own_sum(const struct user_script *g)
         const char *last = python_last_part(c->function), *why = of ? of->why : NULL;
         bool divides =
             user_script_part_of(c) == SCRIPT_OPTIMIZER && strncmp(last, "Dist", 4) == 0;
-        if (!c->quoted && (divides || strcmp(last, "reduce_scatter_tensor") == 0))
+        if (!c->quoted && (divides || (strcmp(last, "reduce_scatter_tensor") == 0 &&
+                                       is_of_step(g, c))))
             return c;
         if (!c->quoted && strcmp(last, "all_reduce") == 0 && why && strstr(why, "grad"))
             all = c;
