@@ -66,7 +66,9 @@ void user_script_take_casts(struct launch_context *t, const struct user_script *
     struct value v = { .kind = VALUE_STRING,
                        .line = m ? g->line ? g->line : m->line : 0 };
     const struct value_item from = { "weight.to(x.dtype)", v.line, &v };
-    if (!m || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
+    bool said = value_get(g->words, "torch_dtype") || value_get(g->words, "dtype") ||
+                value_get(g->words, "bf16") || value_get(g->words, "fp16");
+    if (!m || said || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
         launch_has(t, at) || launch_is_unresolved(t, at))
         return;
     if (!half && t->l->arch > 0 && t->l->arch < 80) {
