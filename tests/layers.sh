@@ -135,6 +135,10 @@ fi
 if library_names >>"$tmp/bad"; then
     echo "libraries are decided by their rows: ask scenario/libraries.h" >>"$tmp/bad"
 fi
+twice=$(sed -n 's/^#define HAS_[A-Z0-9_]* *FLAG(\([0-9]*\)).*/\1/p' src/model/build/rows.h | sort | uniq -d)
+if [ -n "$twice" ]; then
+    echo "src/model/build/rows.h: two flags of rows share bit" $twice >>"$tmp/bad"
+fi
 [ -d "$build/src" ] && unused >>"$tmp/bad"
 [ -d "$build/src" ] && circles >>"$tmp/bad"
 if [ -s "$tmp/bad" ]; then
