@@ -161,6 +161,7 @@ static const struct cfg_field fields[] = {
     CFG_INT("router_kernels_backward", T, fw.experts.router_kernels[1], 0, 1000),
     TIME("router_dispatch", experts.router_dispatch_s),
     TIME("read_counts", experts.read_counts_s),
+    CFG_INT("expert_turn_reads", T, fw.experts.turn_reads, 0, 10),
     BYTES_EACH("accumulate", gradients.accumulate_B),
     CFG_ROW("accumulate_16bit", CFG_T_QUANTITY, T, fw.gradients.accumulate_16bit_B,
             .unit = UNIT_BYTES, .max = 1e6, .has = offsetof(T, has_accumulate_16bit)),

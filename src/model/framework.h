@@ -212,6 +212,9 @@ struct framework_experts {
     /* where tokens are not padded to a capacity, the host reads how many each expert
      * gets, which takes it this long from the copy's end on; 0: it does not */
     double read_counts_s;
+    /* experts run one after the other, each after so many reads of the host; 0: the host
+     * reads all counts at once */
+    int64_t turn_reads;
 };
 
 /* Gradients: how they are added up and held. */

@@ -72,6 +72,7 @@ struct op {
     int32_t eager;      /* small kernels of the router, an operator each */
     bool adapter;       /* of a low-rank adapter: not run where that is off */
     bool reads_counts;  /* the host waits for what came before the operator */
+    int32_t turns; /* experts that ran one by one before it: the host waited for each */
     int32_t serial; /* GEMM: the batch comes in so many products, one after the other;
                            0: in one */
     struct op_out outs[OP_OUTS_MAX];

@@ -285,6 +285,40 @@ static void test_scattered(void)
     layer_unload(&l);
 }
 
+/* A loop over experts (transformers 4): products one by one, what the host reads before
+ * each, sums of all tokens' gradients for each, and shares in 16 bits. */
+static void test_turns(void)
+{
+    static const char *const stacks[] = {
+        "/training/framework=fsdp-transformers-4 library=fsdp "
+        "sharding={\"strategy\":\"full\"}",
+        "/training/framework=fsdp-eager library=fsdp sharding={\"strategy\":\"full\"}",
+    };
+    for (int i = 0; i < 2; i++) {
+        struct layer l;
+        layer_load_of(&l, oss_text, stacks[i]);
+        const struct op *sums = op_of(&l, "expert_sums_bwd", true),
+                        *combine = op_of(&l, "combine", false),
+                        *up = op_of(&l, "up", false);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(combine);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(up);
+        int32_t experts = (int32_t)l.s.model.mlp.experts;
+        CU_ASSERT_EQUAL(combine->turns, i ? 0 : experts);
+        CU_ASSERT_EQUAL(up->loops, i ? 0 : experts);
+        CU_ASSERT_EQUAL(sums != NULL, i == 0);
+        if (sums) {
+            const struct op *weigh = op_of(&l, "expert_weights", false);
+            double all_B = (weigh->read_B + weigh->write_B) / 2; /* M */
+            double tokens_B = all_B / (double)l.s.model.mlp.experts_per_token;
+            CU_ASSERT_EQUAL(up->launches, experts);
+            CU_ASSERT_EQUAL(sums->launches, 2 * experts);
+            CU_ASSERT_DOUBLE_EQUAL(sums->read_B, 2 * tokens_B * experts, 1);
+            CU_ASSERT_DOUBLE_EQUAL(sums->write_B, 2 * tokens_B * experts, 1);
+        }
+        layer_unload(&l);
+    }
+}
+
 /* Yarn scales cosines and sines, which Megatron's fused kernel takes no scale for: the
  * embedding is several kernels, where Qwen3's is one. Attention with a learned score of
  * nothing has a rate of its own. */
@@ -598,6 +632,7 @@ void test_moe_register(void)
     CU_add_test(suite, "gate and up as one product", test_joined);
     CU_add_test(suite, "biases of experts", test_biases);
     CU_add_test(suite, "rows added up by index", test_scattered);
+    CU_add_test(suite, "experts one after the other", test_turns);
     CU_add_test(suite, "what the host takes of layers of experts", test_host_factor);
     CU_add_test(suite, "scaled rotary embeddings and sinks", test_scaled_rope);
     CU_add_test(suite, "shares that weigh the activation", test_weighted);

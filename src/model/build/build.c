@@ -119,6 +119,22 @@ static bool is_spared(const struct build *b, const struct row *row)
     return is_embedding(row->part) || lowest;
 }
 
+/* What a loop over experts does for each of them. */
+static void set_turns(const struct build *b, struct op *op, const struct row *row)
+{
+    if (!(b->flags & HAS_EXPERT_TURNS))
+        return;
+    int32_t experts = (int32_t)(b->m->mlp.experts / b->s->expert);
+    if (!op->backward && strcmp(row->name, "combine") == 0)
+        op->turns = experts;
+    if (!row->turns)
+        return;
+    op->read_B *= experts;
+    op->write_B *= experts;
+    op->launches *= experts;
+    op->dispatches *= experts;
+}
+
 /* The router as the framework runs it, and what the host has to know of it. */
 static void set_experts(const struct build *b, struct op *op, const struct row *row)
 {
@@ -129,6 +145,7 @@ static void set_experts(const struct build *b, struct op *op, const struct row *
         op->dispatches = 0;
     }
     op->reads_counts = row->counted && !b->s->pads_experts;
+    set_turns(b, op, row);
     op->scattered = row->scattered;
     bool routed = row->read[0].sym == SYM_F || strncmp(row->name, "expert_", 7) == 0;
     if (routed && b->flags & HAS_EXPERTS)

@@ -144,6 +144,7 @@ static flagset expert_flags(const struct model *m, const struct op_settings *s)
                 HAS_FUSED_EXPERTS) |
            flag(fw->eager_biases && m->mlp.bias, HAS_EAGER_BIASES) |
            flag(fw->scatter_sm_B > 0 && !kernels, HAS_SCATTER) |
+           flag(fw->turn_reads > 0 && !kernels, HAS_EXPERT_TURNS) |
            flag(fw->scatter_sm_B > 0 && m->mlp.bias, HAS_SCATTERED_BIASES);
 }
 

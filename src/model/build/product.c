@@ -83,10 +83,13 @@ static void loop_experts(const struct build *b, struct op *op, enum module part,
 {
     enum { STREAMS = 4 };
     bool joined = part == MODULE_GATE && b->flags & HAS_FUSED_GATE;
-    if (!l->expert || !b->s->framework->experts.looped || joined)
+    const struct framework_experts *fw = &b->s->framework->experts;
+    bool turns = fw->turn_reads > 0;
+    if (!l->expert || !(fw->looped || turns) || joined)
         return;
+    int64_t streams = turns ? 1 : STREAMS;
     op->loops = (int32_t)l->batch;
-    op->launches = (int32_t)((l->batch + STREAMS - 1) / STREAMS);
+    op->launches = (int32_t)((l->batch + streams - 1) / streams);
 }
 
 /* TorchInductor pads n and k of a single product to 16 bytes where they are not whole

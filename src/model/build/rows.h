@@ -235,6 +235,7 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_RAW_LOSS              FLAG(89) /* its kernels read 16-bit logits */
 #define HAS_SCATTER               FLAG(90) /* experts' rows are added up by index, */
 #define HAS_SCATTERED_BIASES      FLAG(91) /* gradients of their biases too */
+#define HAS_EXPERT_TURNS          FLAG(100) /* a loop runs one expert after the other */
 #define HAS_FROZEN_NORMS          FLAG(92) /* no norm of a layer is trained */
 /* clang-format on */
 
@@ -370,6 +371,7 @@ struct row {
     bool same_node;  /* belongs to the autograd node of the row before */
     bool routes;     /* as many kernels as the framework's router has */
     bool scattered;  /* rows are added up by index */
+    bool turns;      /* for each expert that runs in turn */
     bool counted;    /* the host reads how many tokens each expert gets, unless they are
                         padded */
 };

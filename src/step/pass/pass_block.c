@@ -71,9 +71,11 @@ static void emit_op(struct builder *b, int32_t block, bool backward, int32_t at)
         issue_kernel(b, b->pass.part, times_s[0], alone_s, shared_s);
     b->next.ring = NULL;
     issue_label(b, op->name);
-    if (op->reads_counts &&
+    const struct framework_experts *fw = &b->stage->fw->experts;
+    int64_t reads = op->turns > 0 ? op->turns * fw->turn_reads : op->reads_counts;
+    if (reads > 0 &&
         !op_graph_captures(list, backward, at, b->stage->s->training.graphs))
-        issue_host_read(b, before, b->stage->fw->experts.read_counts_s);
+        issue_host_read(b, before, (double)reads * fw->read_counts_s);
     b->step->flops += op->flops;
     pass_allocate(b, op);
 }
