@@ -56,10 +56,8 @@ static void assume(struct arguments *args, const struct model *m, struct arena *
         most -= most > 0 ? m->ends.positions_unused : 0;
         most = m->ends.frames ? m->ends.frames : most;
         args->sequence = most > 0 && most < SEQUENCE_USUAL ? most : SEQUENCE_USUAL;
-        if (m->stages)
-            args->sequence = model_stage_tokens(m, 0);
-        if (m->diffusion.stack)
-            args->sequence = m->diffusion.picture_tokens + m->diffusion.text_tokens;
+        if (model_patch_tokens(m))
+            args->sequence = model_patch_tokens(m);
         assumed[n++] =
             arena_printf(arena, "--sequence %lld", (long long)args->sequence);
     }

@@ -167,6 +167,13 @@ static bool takes_out(const struct arguments *a)
     return writes_out(a->json) || writes_out(a->plot) || writes_out(a->html);
 }
 
+/* Pictures of a model have a length of their own, so that its length is asked for only
+ * together with others. */
+static bool lacks_others(const struct arguments *a)
+{
+    return !a->model || !a->instances || !a->batch;
+}
+
 /* Where no scenario is given, the options that stand for one. */
 static int check_job_options(const struct arguments *a)
 {
@@ -176,7 +183,7 @@ static int check_job_options(const struct arguments *a)
     } needed[] = { { a->model, "--model" },
                    { a->instances, "--instance" },
                    { a->batch, "--global-batch" },
-                   { a->sequence, "--sequence-length" } };
+                   { a->sequence || !lacks_others(a), "--sequence-length" } };
     char text[200] = "give a scenario, or --model, --instance, --global-batch and "
                      "--sequence-length; missing: ";
     size_t n = sizeof(needed) / sizeof(needed[0]), lacking = 0;

@@ -40,13 +40,13 @@ static bool read_names(struct lib_call *c, struct wanted *w,
 /* What is wrong with a request; NULL: nothing. */
 static const char *wrong(const struct smsim_plan_request *q)
 {
-    bool all =
-        q->model && q->instances && q->global_batch > 0 && q->sequence_length > 0;
+    bool all = q->model && q->instances && q->global_batch > 0;
     if (q->size != sizeof(*q))
         return "request.size is not that of this struct";
     if (!q->job && !all)
-        return "a job is missing, or model, instances, global_batch and "
-               "sequence_length";
+        return "a job is missing, or model, instances, global_batch and, but for "
+               "models "
+               "of pictures, sequence_length";
     if (q->job && (q->model || q->sequence_length))
         return "model and sequence_length are the job's to say";
     if (q->top < 0 || q->top > 100000)

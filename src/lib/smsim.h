@@ -137,7 +137,8 @@ SMSIM_API void smsim_step_free(struct smsim_step *step);
 
 /* As the options of `smsim plan`, of which --help says more. Zeroed but for size, which
  * is sizeof(struct smsim_plan_request), and a job, or model, instances, global_batch and
- * sequence_length. Lists end with NULL; NULL: none. */
+ * sequence_length (0 of models of pictures: the patches of one). Lists end with NULL; NULL:
+ * none. */
 struct smsim_plan_request {
     size_t size;
     const struct smsim_job *job;

@@ -327,6 +327,9 @@ struct model_tower {
                      language model's sequence (Llama 3.2) */
 };
 
+/* Tokens of a sequence of a model that reads pictures alone, or makes them; 0 of others. */
+int64_t model_patch_tokens(const struct model *m);
+
 /* Tokens of a sequence that its pictures take; those that layers of cross-attention
  * read. */
 int64_t model_picture_tokens(const struct model *m);

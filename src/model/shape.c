@@ -78,6 +78,18 @@ static int64_t tower_tokens(const struct model *m, bool crossed)
     return t && t->crossed == crossed ? t->crops * t->tokens : 0;
 }
 
+int64_t model_patch_tokens(const struct model *m)
+{
+    const struct model_ends *e = &m->ends;
+    if (m->diffusion.stack)
+        return m->diffusion.picture_tokens + m->diffusion.text_tokens;
+    if (m->stages)
+        return model_stage_tokens(m, 0);
+    return e->patch && !e->frames && !e->positions_assumed
+               ? e->positions - e->positions_unused
+               : 0;
+}
+
 int64_t model_picture_tokens(const struct model *m)
 {
     return tower_tokens(m, false);

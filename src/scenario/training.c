@@ -24,7 +24,7 @@ const struct name_value training_dtypes[] = {
       .min = 1, .max = (most) }
 static const struct cfg_field training_fields[] = {
     { .key = "sequence_length", .type = CFG_T_CHILD, .at = offsetof(W, sequence),
-      .has = offsetof(W, has_sequence), .required = true,
+      .has = offsetof(W, has_sequence),
       .why = "an integer from 1 to 16777216, or an object with \"mean\", \"max\" and \"padded\"" },
     COUNT("micro_batch_size", t.micro_batch_size, has_micro, BATCH_MAX),
     COUNT("microbatches", t.microbatches, has_microbatches, BATCH_MAX),
@@ -85,6 +85,25 @@ static int check_frames(const struct parse_context *r)
                          "%s writes up to %" PRId64 " tokens after the %" PRId64
                          " frames that it reads (write how many, padding included)",
                          m->name, m->ends.positions, t->sequence_length);
+    return 0;
+}
+
+/* The sequence of a model whose tokens are patches of pictures. */
+static int take_pictures(struct parse_context *r)
+{
+    int64_t tokens = r->has_model ? model_patch_tokens(&r->s->model) : 0;
+    if (!cfg_is_object(r->training))
+        return -1; /* reported */
+    if (!tokens)
+        return cfg_error(cfg_get(r->training, "sequence_length"), DIAG_MISSING,
+                         "missing (give \"sequence_length\" an integer from 1 to "
+                         "%.0f, or an object with \"mean\", \"max\" and \"padded\")",
+                         TOKENS_MAX);
+    r->s->training.sequence_length = tokens;
+    r->words.has_sequence = true;
+    parse_assume(r, "/training/sequence_length",
+                 arena_printf(&r->loader->arena, "%" PRId64, tokens),
+                 "the patches of a picture");
     return 0;
 }
 
@@ -273,7 +292,7 @@ int training_read(struct parse_context *r)
     r->s->training = w->t;
     r->s->training.no_master_weights = !w->master;
     r->s->training.raw_loss = !w->cast_logits;
-    if (lengths_read(r, w->sequence)) {
+    if (w->has_sequence ? lengths_read(r, w->sequence) : take_pictures(r)) {
         w->has_sequence = false;
         rc = -1;
     }

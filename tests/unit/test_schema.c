@@ -235,7 +235,6 @@ static void test_bad(void)
         "training-not-an-object",
         "no-unit",
         "wrong-unit",
-        "missing-sequence-length",
         "missing-model",
         "nested-distribution",
         "smp-unknown-parameter",

@@ -35,9 +35,10 @@ static bool all_have(const struct space *s, enum dtype dtype)
 /* A scenario from the options. */
 static struct cfg make_scenario(struct plan_job *job, const struct plan_request *r)
 {
-    json_t *tree = json_pack("{s:s, s:{s:I, s:I}}", "model", r->model, "training",
-                             "sequence_length", (json_int_t)r->sequence,
-                             "global_batch_size", (json_int_t)r->global_batch);
+    json_t *tokens = r->sequence ? json_integer(r->sequence) : NULL;
+    json_t *tree = json_pack("{s:s, s:{s:o*, s:I}}", "model", r->model, "training",
+                             "sequence_length", tokens, "global_batch_size",
+                             (json_int_t)r->global_batch);
     if (!tree) {
         diags_error(&job->loader->diags, DIAG_WRONG_TYPE,
                     "--model: the name is not readable text");
