@@ -43,7 +43,7 @@ static struct doctor_prediction added(const struct doctor_prediction *job,
     for (int i = 0; i < CATEGORY_N; i++)
         p.parts_s[i] = fmax(a->parts_s[i] + b->parts_s[i] - job->parts_s[i], 0);
     for (int i = 0; i < 2; i++)
-        p.range_s[i] *= p.step_s / own_s;
+        p.tenth_s[i] *= p.step_s / own_s;
     p.allocated_B = times(a->allocated_B, b->allocated_B, job->allocated_B);
     p.reserved_B = times(a->reserved_B, b->reserved_B, job->reserved_B);
     return p;

@@ -47,13 +47,6 @@ static struct doctor_facts facts_of(const struct scenario *s)
     return f;
 }
 
-/* Of a two-sided exponential of the logarithm (signature.h) 1 / 5 of a side is beyond the
- * end of the range of 80 % of runs, and 1 / 20 beyond that of 95 %. */
-static double normal_end(double step_s, double end_s)
-{
-    return step_s * pow(end_s / step_s, log(20) / log(5));
-}
-
 static void take(struct doctor_prediction *p, const struct simulate_result *r)
 {
     *p = (struct doctor_prediction) {
@@ -70,8 +63,8 @@ static void take(struct doctor_prediction *p, const struct simulate_result *r)
         .usd_per_h = r->cost.has_price ? r->cost.usd_per_hour : (double)NAN,
         .mfu = r->mfu,
     };
-    for (int i = 0; i < 2; i++)
-        p->normal_s[i] = normal_end(p->step_s, p->range_s[i]);
+    interval_range_beyond(&r->interval, p->step_s, p->range_s, 0.1, p->tenth_s);
+    interval_range_beyond(&r->interval, p->step_s, p->range_s, 0.025, p->normal_s);
     memcpy(p->parts_s, r->parts_s, sizeof(p->parts_s));
 }
 

@@ -26,6 +26,7 @@ struct doctor_facts {
 struct doctor_prediction {
     struct doctor_facts facts;
     double step_s, range_s[2]; /* of a training step; of 80 % of runs */
+    double tenth_s[2];         /* a tenth of runs lies beyond each */
     double normal_s[2];        /* likewise of 95 % */
     double peak_B, peak_range_B[2], capacity_B; /* as nvidia-smi shows it */
     double allocated_B, reserved_B;             /* as PyTorch's allocator counts */

@@ -83,8 +83,8 @@ struct doctor_signature doctor_signature_of(const struct doctor_view *v,
                                             const struct doctor_prediction *p,
                                             double step_s, struct doctor_shares s)
 {
-    double faster = log(p->step_s / p->range_s[0]),
-           slower = log(p->range_s[1] / p->step_s),
+    double faster = log(p->step_s / p->tenth_s[0]),
+           slower = log(p->tenth_s[1] / p->step_s),
            memory = log(p->peak_range_B[1] / p->peak_B) / quantile_90;
     struct doctor_signature g;
     take_step(g.at, v, step_s, &s);

@@ -293,6 +293,17 @@ void interval_range(const struct interval *t, double time_s, double range_s[2])
     range_s[1] = time_s * (t->judged ? 1 / (1 + t->low) : exp(other->slow));
 }
 
+void interval_range_beyond(const struct interval *t, double time_s,
+                           const double range_s[2], double share, double to_s[2])
+{
+    const struct interval_ends *ends =
+        t->grade == INTERVAL_MEASURED ? &interval_law.measured : &interval_law.other;
+    const double beyond[2] = { ends->beyond_fast, ends->beyond_slow };
+    for (int i = 0; i < 2; i++)
+        to_s[i] =
+            time_s * pow(range_s[i] / time_s, log(0.5 / share) / log(0.5 / beyond[i]));
+}
+
 void interval_memory_range(int64_t peak_B, int64_t range_B[2])
 {
     range_B[0] = (int64_t)((double)peak_B * (1 - memory_less));

@@ -130,6 +130,11 @@ void interval_judge(struct simulate_result *r, const struct interval_table *tabl
 /* Ends of the range of a time, in seconds. */
 void interval_range(const struct interval *t, double time_s, double range_s[2]);
 
+/* The ends beyond which that share of runs lies, by those of the range: errors have a
+ * two-sided exponential law (docs/validation/ranges.md, "The shape of errors"). */
+void interval_range_beyond(const struct interval *t, double time_s,
+                           const double range_s[2], double share, double to_s[2]);
+
 /* Between which bytes a GPU's peak is expected, and whether its memory is one of them:
  * then neither that the job fits nor that it does not is sure (MODEL.md, 14.1). */
 void interval_memory_range(int64_t peak_B, int64_t range_B[2]);

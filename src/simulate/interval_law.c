@@ -4,9 +4,11 @@
 
 /* As `smsim validate` prints them. */
 const struct interval_law interval_law = {
-    .measured = { -0.049, 0.056, .experts = 0.084 },
+    .measured = { -0.049, 0.056, .experts = 0.084, .beyond_fast = 0.1,
+                  .beyond_slow = 0.1 },
     .other = { -0.104, 0.155, .experts = 0.385, .fast_idle = 0.23,
-               .fast_guessed = 0.029, .slow_idle = 1.22, .slow_small = 0.103 },
+               .fast_guessed = 0.029, .slow_idle = 1.22, .slow_small = 0.103,
+               .beyond_fast = 0.05, .beyond_slow = 0.08 },
 };
 
 double interval_law_idle(const struct interval_place *at)

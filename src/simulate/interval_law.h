@@ -29,7 +29,8 @@ struct interval_law {
         double fast, slow;
         double experts; /* what the slow end of such is more, and so on */
         double fast_idle, fast_guessed, slow_idle, slow_small;
-    } measured, other; /* the grade is measured, or not */
+        double beyond_fast, beyond_slow; /* the shares of rows that lie outside */
+    } measured, other;                   /* the grade is measured, or not */
 };
 
 /* By the rows of all tables. */

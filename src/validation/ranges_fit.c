@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What lies beyond an end: a tenth. Percentiles of the systems that are known hold too few
- * rows of one that is not, whose rows err together. */
-static const double beyond = 0.1, beyond_fast = 0.05, beyond_slow = 0.08;
-
 static int by_value(const void *a, const void *b)
 {
     const struct ranges_value *x = a, *y = b;
@@ -113,15 +109,15 @@ static void fit_other(struct interval_law *law, const struct kind *k)
     double slow[QUANTILE_TERMS] = { o->slow, o->slow_idle, o->slow_small, o->experts };
     if (!k->n)
         return;
-    regress(fast, k, beyond_fast, fast_terms);
-    regress(slow, k, 1 - beyond_slow, slow_terms);
-    *o = (struct interval_ends) { .fast = fmin(fast[0], law->measured.fast),
-                                  .slow = fmax(slow[0], law->measured.slow),
-                                  .experts = fmax(slow[3], law->measured.experts),
-                                  .fast_idle = fmax(-fast[1], 0),
-                                  .fast_guessed = fmax(-fast[2], 0),
-                                  .slow_idle = fmax(slow[1], 0),
-                                  .slow_small = fmax(slow[2], 0) };
+    regress(fast, k, o->beyond_fast, fast_terms);
+    regress(slow, k, 1 - o->beyond_slow, slow_terms);
+    o->fast = fmin(fast[0], law->measured.fast);
+    o->fast_idle = fmax(-fast[1], 0);
+    o->fast_guessed = fmax(-fast[2], 0);
+    o->slow = fmax(slow[0], law->measured.slow);
+    o->slow_idle = fmax(slow[1], 0);
+    o->slow_small = fmax(slow[2], 0);
+    o->experts = fmax(slow[3], law->measured.experts);
 }
 
 /* Of kinds without rows the constants stay those in use. */
@@ -130,12 +126,13 @@ static void fit(struct interval_law *law, struct kind *k,
 {
     gather(k, rows, OF_MEASURED, without);
     if (k->n) {
-        law->measured.fast = fmin(quantile(k, beyond), 0);
-        law->measured.slow = fmax(quantile(k, 1 - beyond), 0);
+        law->measured.fast = fmin(quantile(k, law->measured.beyond_fast), 0);
+        law->measured.slow = fmax(quantile(k, 1 - law->measured.beyond_slow), 0);
     }
     gather(k, rows, OF_MEASURED_EXPERTS, without);
     if (k->n)
-        law->measured.experts = fmax(quantile(k, 1 - beyond) - law->measured.slow, 0);
+        law->measured.experts =
+            fmax(quantile(k, 1 - law->measured.beyond_slow) - law->measured.slow, 0);
     gather(k, rows, OF_OTHER, without);
     fit_other(law, k);
 }

@@ -189,6 +189,23 @@ static void test_range_terms(void)
                            1e-12);
 }
 
+/* An end that a share s of half the runs lies beyond is half as far as that of s * s. */
+static void test_range_beyond(void)
+{
+    const double range_s[2] = { 0.8, 1.5 };
+    double to_s[2];
+    struct interval t = { .grade = INTERVAL_MEASURED };
+    double beyond = interval_law.measured.beyond_slow;
+    interval_range_beyond(&t, 1, range_s, beyond, to_s);
+    CU_ASSERT_DOUBLE_EQUAL(to_s[0], 0.8, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(to_s[1], 1.5, 1e-12);
+    interval_range_beyond(&t, 1, range_s, 2 * beyond * beyond, to_s);
+    CU_ASSERT_DOUBLE_EQUAL(to_s[1], 1.5 * 1.5, 1e-12);
+    t.grade = INTERVAL_INFERRED;
+    interval_range_beyond(&t, 1, range_s, 0.1, to_s);
+    CU_ASSERT_TRUE(to_s[0] > 0.8 && to_s[1] < 1.5);
+}
+
 /* Of y = z + (1 + x) u with u evenly from 0 to 1 the quantile q is z + q + q x. */
 static void test_quantile_regression(void)
 {
@@ -606,6 +623,7 @@ void test_trust_register(void)
     CU_add_test(suite, "grades", test_grades);
     CU_add_test(suite, "ranges", test_ranges);
     CU_add_test(suite, "range terms", test_range_terms);
+    CU_add_test(suite, "ends of other shares", test_range_beyond);
     CU_add_test(suite, "quantile regression", test_quantile_regression);
     CU_add_test(suite, "held-out tables", test_unfitted);
     CU_add_test(suite, "interval scores", test_range_scores);

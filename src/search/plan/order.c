@@ -69,7 +69,8 @@ static int by_order(const void *a, const void *b)
 static double last_key(const struct plan_entry *entries, int64_t n,
                        enum plan_standing standing, int32_t listed)
 {
-    const struct plan_entry **order = xcalloc((size_t)n + 1, sizeof(struct plan_entry *));
+    const struct plan_entry **order =
+        xcalloc((size_t)n + 1, sizeof(struct plan_entry *));
     double last = INFINITY;
     int64_t found = 0, kinds = 0;
     for (int64_t i = 0; i < n; i++)
