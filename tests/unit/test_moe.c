@@ -290,9 +290,10 @@ static void test_scattered(void)
 static void test_turns(void)
 {
     static const char *const stacks[] = {
-        "/training/framework=fsdp-transformers-4 library=fsdp "
+        "/training/framework=fsdp-transformers-4 library=fsdp expert=1 "
         "sharding={\"strategy\":\"full\"}",
-        "/training/framework=fsdp-eager library=fsdp sharding={\"strategy\":\"full\"}",
+        "/training/framework=fsdp-eager library=fsdp expert=1 "
+        "sharding={\"strategy\":\"full\"}",
     };
     for (int i = 0; i < 2; i++) {
         struct layer l;
