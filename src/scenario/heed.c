@@ -125,6 +125,11 @@ static bool orthogonalizes(const struct scenario *s)
     return s->training.optimizer == OPTIMIZER_MUON;
 }
 
+static bool divides_matrices(const struct scenario *s)
+{
+    return s->parallel.tensor > 1 || parallelism_expert_tensor(&s->parallel) > 1;
+}
+
 static bool smp_any(const struct scenario *s)
 {
     return of(s)->smp.dictionary;
@@ -206,6 +211,7 @@ static const struct heed_row rows[] = {
     { "/training/frozen", heed_trains_base, "adapters freeze the model" },
     { "/training/attention_mask", takes_masks, "unfused attention has its scores in memory, whatever their mask" },
     { "/training/muon", orthogonalizes, "the optimizer is not muon" },
+    { "/training/muon/tensor", divides_matrices, "no tensor group divides a matrix" },
     { "/training/mlp_tiles", has_dense, "no layer has an MLP without experts" },
     { "/training/cast_logits", heed_has_words, "the head makes no logits of words" },
     { "/training/cast_logits", narrow_logits, "logits are fp32" },

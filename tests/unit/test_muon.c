@@ -82,6 +82,15 @@ static void test_tensor(void)
     double blocks_s = run_s("tensor=4 /training/muon={\"tensor\":\"blockwise\"}");
     CU_ASSERT_DOUBLE_EQUAL(whole_s / run_s(""), 4, 0.05); /* a quarter of the owners */
     CU_ASSERT(parts_s < whole_s && blocks_s < whole_s);
+    struct job alone;
+    load(&alone, "/training/muon={\"tensor\":\"distributed\"}");
+    bool said = false;
+    for (int32_t i = 0; i < alone.s.n_notes; i++)
+        said |= strcmp(diag_text(&alone.loader.arena, &alone.s.notes[i]),
+                       "/training/muon/tensor: without effect: no tensor group divides "
+                       "a matrix") == 0;
+    CU_ASSERT(said);
+    job_unload(&alone);
     for (int distributed = 0; distributed < 2; distributed++) {
         struct job j;
         struct reps reps;
