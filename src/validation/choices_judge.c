@@ -135,10 +135,22 @@ void choices_add(struct choices_score *to, const struct choices_score *s)
     }
 }
 
+/* Where the beta law of a and b has the share p below it. GSL's own inverse has no answer
+ * for some large b (2.7: nan at 0.05, 7, 2081), its law has one everywhere. */
+static double beta_quantile(double p, double a, double b)
+{
+    double low = 0, high = 1;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        *(gsl_cdf_beta_P(middle, a, b) < p ? &low : &high) = middle;
+    }
+    return (low + high) / 2;
+}
+
 void choices_bounds(const struct choices_bin *b, double *low, double *high)
 {
     const double tail = 0.05;
     double n = (double)b->n, k = (double)b->n_best;
-    *low = k > 0 ? gsl_cdf_beta_Pinv(tail, k, n - k + 1) : 0;
-    *high = k < n ? gsl_cdf_beta_Qinv(tail, k + 1, n - k) : 1;
+    *low = k > 0 ? beta_quantile(tail, k, n - k + 1) : 0;
+    *high = k < n ? beta_quantile(1 - tail, k + 1, n - k) : 1;
 }

@@ -221,7 +221,8 @@ static void test_censored(void)
     arena_release(&arena);
 }
 
-/* Clopper and Pearson's intervals: none of 10 is 0 to 25.9 %, 5 of 10 22.2 to 77.8 %. */
+/* Clopper and Pearson's intervals: none of 10 is 0 to 25.9 %, 5 of 10 22.2 to 77.8 %. The
+ * last is that of a Poisson law. */
 static void test_bounds(void)
 {
     static const struct {
@@ -229,7 +230,8 @@ static void test_bounds(void)
         double low, high;
     } cases[] = { { 10, 0, 0, 0.2589 },
                   { 10, 5, 0.2224, 0.7776 },
-                  { 10, 10, 0.7411, 1 } };
+                  { 10, 10, 0.7411, 1 },
+                  { 2087, 6, 0.00125, 0.00567 } };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct choices_bin b = { cases[i].n, cases[i].best, 0 };
         double low, high;
