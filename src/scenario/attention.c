@@ -142,9 +142,8 @@ static bool sdpa_takes_cudnn(const struct scenario *s, const struct gpu *gpu)
     bool blackwell = gpu->sm_arch == BLACKWELL || gpu->sm_arch == BLACKWELL_ULTRA,
          by_itself = torch && release_has(RELEASE_PYTORCH_CUDNN, torch);
     if (gpu->sm_arch == HOPPER)
-        return by_itself ||
-               (torch && strncmp(torch, once, strlen(once)) == 0 &&
-                release_has(RELEASE_PYTORCH_CUDNN_ONCE, torch));
+        return by_itself || (torch && strncmp(torch, once, strlen(once)) == 0 &&
+                             release_has(RELEASE_PYTORCH_CUDNN_ONCE, torch));
     return blackwell && (by_itself || default_is_cudnn(s)) &&
            model_largest_head(&s->model) <= CUDNN_BLACKWELL_HEAD_MOST;
 }

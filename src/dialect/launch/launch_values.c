@@ -319,3 +319,32 @@ int64_t launch_number(const struct launch_context *t, const char *pointer,
     json_t *v = pointer_get(t->tree, pointer);
     return json_is_integer(v) ? (int64_t)json_integer_value(v) : otherwise;
 }
+
+/* A size that a file gives; what no job has is refused where the scenario is read. */
+static int64_t size_of(const struct launch_context *t, const char *pointer,
+                       int64_t otherwise)
+{
+    const int64_t most = INT64_C(1) << 24;
+    int64_t n = launch_number(t, pointer, otherwise);
+    return n < most ? n : most;
+}
+
+int64_t launch_sequences(const struct launch_context *t, int64_t tokens, int64_t length)
+{
+    static const char parts[] = "/parallelism/context";
+    const int64_t tokens_most = INT64_C(1) << 38, most = INT64_C(1) << 24;
+    int64_t context = size_of(t, parts, 1), n = 1,
+            ranks = size_of(t, "/cluster/count", 1) *
+                    size_of(t, "/cluster/gpus_per_instance", 8),
+            step = launch_number(t, "/training/global_batch_size", 0);
+    if (context < 1 || length < 1)
+        return 1;
+    n = (tokens < tokens_most ? tokens : tokens_most) * context / length;
+    n = n < 1 ? 1 : n < most ? n : most;
+    ranks /= context;
+    if (ranks < 1 || step < ranks || step % ranks != 0)
+        return n;
+    for (n = n < step / ranks ? n : step / ranks; step / ranks % n; n--)
+        ;
+    return n;
+}

@@ -81,12 +81,8 @@ static void take_batch(struct launch_context *t, const struct value *c)
     bool dynamic = is_on(t, c, DATA "use_dynamic_bsz");
     const struct value_item *it = launch_find(
         t, c, dynamic ? DATA "max_token_len_per_gpu" : DATA "micro_batch_size_per_gpu");
-    int64_t ranks = launch_number(t, "/cluster/count", 1) *
-                    launch_number(t, "/cluster/gpus_per_instance", 8) /
-                    launch_number(t, WIDE "context", 1),
-            each = strstr(launch_word(c, DATA "_target_", ""), "dpo") ? 2 : 1,
-            length = launch_number(t, "/training/sequence_length", 0) * each,
-            step = launch_number(t, "/training/global_batch_size", 0), n = 0;
+    int64_t each = strstr(launch_word(c, DATA "_target_", ""), "dpo") ? 2 : 1,
+            length = launch_number(t, "/training/sequence_length", 0), n = 0;
     if (!it || length < 1 || !launch_whole(it->value, &n) || n < 1) {
         launch_add_unresolved(t, at, it ? it->line : 1,
                               "%s: it is no whole number of at least 1",
@@ -94,11 +90,7 @@ static void take_batch(struct launch_context *t, const struct value *c)
         return;
     }
     if (dynamic)
-        n = n * launch_number(t, WIDE "context", 1) / length;
-    n = n > 0 ? n : 1;
-    if (dynamic && ranks > 0 && step >= ranks && step % ranks == 0)
-        for (n = n < step / ranks ? n : step / ranks; step / ranks % n; n--)
-            ;
+        n = launch_sequences(t, n / each, length);
     launch_set(t, at, json_integer((json_int_t)n), it);
     launch_note(t->l, it->line, DIAG_ASSUMED,
                 "%s: each sequence is taken to be of the full length (give --set "

@@ -419,13 +419,14 @@ static void take_llama_width(struct launch_context *t, struct value *model,
 {
     const struct value_item *to = take(t, model, multiples),
                             *by = take(t, model, multipliers);
+    const int64_t most = INT64_C(1) << 24; /* of a model's sizes */
     int64_t hidden = launch_number(t, MODEL "hidden_size", 0), multiple, n;
     double times = 1;
-    if (!to || !launch_whole(to->value, &multiple) || multiple < 1 || hidden < 1 ||
-        launch_has(t, MODEL "ffn_hidden_size"))
+    if (!to || !launch_whole(to->value, &multiple) || multiple < 1 || multiple > most ||
+        hidden < 1 || hidden > most || launch_has(t, MODEL "ffn_hidden_size"))
         return;
     n = 8 * hidden / 3;
-    if (by && launch_real(by->value, &times) && times > 0)
+    if (by && launch_real(by->value, &times) && times > 0 && times < 1e6)
         n = (int64_t)(times * (double)n);
     n = (n + multiple - 1) / multiple * multiple;
     set(t, "ffn_hidden_size", json_integer((json_int_t)n), to);

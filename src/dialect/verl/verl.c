@@ -127,20 +127,6 @@ static bool is_on(const struct verl *v, const char *pointer, const char *path,
     return launch_switch(v->t, pointer, launch_find(v->t, v->c, path), usual);
 }
 
-/* So many sequences that tokens fit, of those that a rank has. */
-static int64_t within(const struct verl *v, int64_t n)
-{
-    const struct launch_context *t = v->t;
-    int64_t ranks = launch_number(t, "/cluster/count", 1) *
-                    launch_number(t, "/cluster/gpus_per_instance", 8) /
-                    launch_number(t, WIDE "context", 1),
-            step = launch_number(t, "/training/global_batch_size", 0),
-            own = ranks > 0 && step % ranks == 0 ? step / ranks : 0;
-    while (n > 1 && own > 0 && own % n != 0)
-        n--;
-    return n;
-}
-
 /* sft_trainer.py takes batches by tokens unless use_dynamic_bsz is false. */
 static void take_batch(const struct verl *v)
 {
@@ -162,10 +148,8 @@ static void take_batch(const struct verl *v)
         launch_note(v->t->l, all->line, DIAG_ASSUMED,
                     "%s: it is not used (verl 0.5); micro_batch_size_per_gpu is",
                     all->key);
-    if (dynamic && length > 0) {
-        n *= launch_number(v->t, WIDE "context", 1); /* workers/engine/utils.py */
-        n = within(v, n / length > 0 ? n / length : 1);
-    }
+    if (dynamic && length > 0) /* workers/engine/utils.py */
+        n = launch_sequences(v->t, n, length);
     if (it)
         launch_set(v->t, MICRO, json_integer((json_int_t)n), it);
     else
