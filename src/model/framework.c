@@ -11,22 +11,14 @@
 
 /* AdamW decays weights apart from the moments, in the same kernels: "adamw" is Adam. */
 const struct name_value optimizer_names[] = {
-    { "adam", OPTIMIZER_ADAM },
-    { "adamw", OPTIMIZER_ADAM },
-    { "lamb", OPTIMIZER_LAMB },
-    { "adam8bit", OPTIMIZER_ADAM8BIT },
-    { "adafactor", OPTIMIZER_ADAFACTOR },
-    { "sgd", OPTIMIZER_SGD },
-    { "lion", OPTIMIZER_LION },
-    { "muon", OPTIMIZER_MUON },
-    { "adam4bit", OPTIMIZER_ADAM4BIT },
-    { "lion8bit", OPTIMIZER_LION8BIT },
-    { "rmsprop", OPTIMIZER_RMSPROP },
-    { "adagrad", OPTIMIZER_ADAGRAD },
-    { "ademamix", OPTIMIZER_ADEMAMIX },
-    { "ademamix8bit", OPTIMIZER_ADEMAMIX8BIT },
-    { "sgd_plain", OPTIMIZER_SGD_PLAIN },
-    { NULL, 0 },
+    { "adam", OPTIMIZER_ADAM },           { "adamw", OPTIMIZER_ADAM },
+    { "lamb", OPTIMIZER_LAMB },           { "adam8bit", OPTIMIZER_ADAM8BIT },
+    { "adafactor", OPTIMIZER_ADAFACTOR }, { "sgd", OPTIMIZER_SGD },
+    { "lion", OPTIMIZER_LION },           { "muon", OPTIMIZER_MUON },
+    { "adam4bit", OPTIMIZER_ADAM4BIT },   { "lion8bit", OPTIMIZER_LION8BIT },
+    { "rmsprop", OPTIMIZER_RMSPROP },     { "adagrad", OPTIMIZER_ADAGRAD },
+    { "ademamix", OPTIMIZER_ADEMAMIX },   { "ademamix8bit", OPTIMIZER_ADEMAMIX8BIT },
+    { "sgd_plain", OPTIMIZER_SGD_PLAIN }, { NULL, 0 },
 };
 
 /* Of optimizers that a profile does not describe: fused, fp32, each state and the

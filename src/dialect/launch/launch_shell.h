@@ -155,7 +155,8 @@ int64_t launch_number(const struct launch_context *t, const char *pointer,
                       int64_t otherwise);
 /* As many sequences of that length as a microbatch of so many tokens holds on each rank of
  * a context group, of those that a rank has of the batch; 1 at least. */
-int64_t launch_sequences(const struct launch_context *t, int64_t tokens, int64_t length);
+int64_t launch_sequences(const struct launch_context *t, int64_t tokens,
+                         int64_t length);
 /* "FILE:LINE:COLUMN: --option: what". */
 void launch_wrong_option(const struct launch_context *t, const struct value_item *it,
                          enum diag_code code, const char *fmt, ...)

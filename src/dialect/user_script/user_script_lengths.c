@@ -1,10 +1,10 @@
 /* How long sequences are, where no argument of the trainer says it: the length at which
  * tokenizers cut, and numbers with usual names, by which texts are joined into blocks. */
+#include "dialect/user_script/user_script_lengths.h"
 #include "base/names.h"
 #include "config/pointer.h"
 #include "dialect/launch/launch_imports.h"
 #include "dialect/source/notebook.h"
-#include "dialect/user_script/user_script_lengths.h"
 
 #include <ctype.h>
 #include <inttypes.h>

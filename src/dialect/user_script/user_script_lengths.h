@@ -9,8 +9,8 @@
 const struct value *user_script_random_length(const struct python *p);
 /* user_script_lengths_named.c: lengths by usual names, of a text that `cut`s first by those
  * of cuts; of batches of random words; of a prompt and its answer. */
-void user_script_take_named_length(struct launch_context *t, const struct user_script *g,
-                                   bool cut);
+void user_script_take_named_length(struct launch_context *t,
+                                   const struct user_script *g, bool cut);
 void user_script_take_random_length(struct launch_context *t,
                                     const struct user_script *g);
 void user_script_take_both_lengths(struct launch_context *t,
