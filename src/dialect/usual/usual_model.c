@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DEPTH = 5, NAMES_MAX = 14 };
+enum { DEPTH = 5, NAMES_MAX = 14, LARGEST = 1 << 24, RATIO_MAX = 1 << 20 };
 
 #define MODEL "/model/"
 
@@ -241,7 +241,7 @@ static void take_ratio(struct launch_context *t, const struct value_item *it,
 {
     double ratio;
     if (!launch_has(t, MODEL "ffn_hidden_size") && launch_real(it->value, &ratio) &&
-        ratio > 0)
+        ratio > 0 && ratio <= RATIO_MAX)
         set(t, "ffn_hidden_size", json_integer((json_int_t)(ratio * (double)hidden)),
             it);
 }
@@ -258,13 +258,13 @@ static void take_numbers(struct launch_context *t, struct value *root,
             continue;
         if (!*sizes[i].at)
             take_ratio(t, it, hidden);
-        else if (launch_whole(it->value, &n) && n > 0)
+        else if (launch_whole(it->value, &n) && n > 0 && n <= LARGEST)
             set(t, sizes[i].at, json_integer((json_int_t)n), it);
         else
             launch_unresolved_item(t, launch_pointer(t, "/model", sizes[i].at), it,
-                                   "whole number");
+                                   "whole number from 1 to 16777216");
         if (i == 0)
-            hidden = n;
+            hidden = n > 0 && n <= LARGEST ? n : 0;
     }
 }
 
@@ -419,14 +419,14 @@ static void take_llama_width(struct launch_context *t, struct value *model,
 {
     const struct value_item *to = take(t, model, multiples),
                             *by = take(t, model, multipliers);
-    const int64_t most = INT64_C(1) << 24; /* of a model's sizes */
     int64_t hidden = launch_number(t, MODEL "hidden_size", 0), multiple, n;
     double times = 1;
-    if (!to || !launch_whole(to->value, &multiple) || multiple < 1 || multiple > most ||
-        hidden < 1 || hidden > most || launch_has(t, MODEL "ffn_hidden_size"))
+    if (!to || !launch_whole(to->value, &multiple) || multiple < 1 ||
+        multiple > LARGEST || hidden < 1 || hidden > LARGEST ||
+        launch_has(t, MODEL "ffn_hidden_size"))
         return;
     n = 8 * hidden / 3;
-    if (by && launch_real(by->value, &times) && times > 0 && times < 1e6)
+    if (by && launch_real(by->value, &times) && times > 0 && times <= RATIO_MAX)
         n = (int64_t)(times * (double)n);
     n = (n + multiple - 1) / multiple * multiple;
     set(t, "ffn_hidden_size", json_integer((json_int_t)n), to);
