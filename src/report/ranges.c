@@ -27,19 +27,18 @@ static void print_ranges(FILE *out, const char *title, const struct ranges *r)
 
 static void print_law(FILE *out, const struct interval_law *w)
 {
-    fprintf(
-        out,
-        "\n  Ends that all systems say (of the logarithm)\n"
-        "    measured %.3f to %.3f, other %.3f to %.3f\n"
-        "    slow end: experts %+.3f, other experts that none was fitted to %+.3f\n"
-        "    other, for each 0.1 that the MFU is below 0.4: fast end %+.3f, slow end "
-        "%+.3f\n"
-        "    other, fast end where the GPU's profile was not fitted: %+.3f\n"
-        "    other, slow end for each octave of a microbatch below 8,192 tokens: "
-        "%+.3f\n",
-        w->measured.fast, w->measured.slow, w->other.fast, w->other.slow,
-        w->measured.experts, w->other.experts, -0.1 * w->other.fast_idle,
-        0.1 * w->other.slow_idle, -w->other.fast_guessed, w->other.slow_small);
+    fprintf(out,
+            "\n  Ends that all systems say (of the logarithm)\n"
+            "    measured %.3f to %.3f, other %.3f to %.3f\n"
+            "    slow end: experts %+.3f, other experts that none was fitted to %+.3f\n"
+            "    other, for each 0.1 of MFU below 0.4: fast end %+.3f, slow end "
+            "%+.3f\n"
+            "    other, fast end where the GPU's profile was not fitted: %+.3f\n"
+            "    other, slow end for each octave of a microbatch below 8,192 tokens: "
+            "%+.3f\n",
+            w->measured.fast, w->measured.slow, w->other.fast, w->other.slow,
+            w->measured.experts, w->other.experts, -0.1 * w->other.fast_idle,
+            0.1 * w->other.slow_idle, -w->other.fast_guessed, w->other.slow_small);
 }
 
 void report_ranges_text(FILE *out, const struct ranges_report *r)
