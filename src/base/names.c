@@ -2,6 +2,7 @@
 
 #include "base/xmalloc.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,16 @@ bool names_within(const char *const *list, const char *text)
     for (; text && *list; list++)
         if (strstr(text, *list))
             return true;
+    return false;
+}
+
+bool names_mentioned(const char *const *list, const char *text)
+{
+    for (; text && *text; text++)
+        for (const char *const *name = list; *name; name++)
+            if (tolower((unsigned char)*text) == tolower((unsigned char)**name) &&
+                strncasecmp(text, *name, strlen(*name)) == 0)
+                return true;
     return false;
 }
 

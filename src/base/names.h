@@ -28,6 +28,9 @@ bool names_listed(const char *const *list, const char *word);
 /* Whether a text has one of a list's, which NULL ends, as a part; NULL has none. */
 bool names_within(const char *const *list, const char *text);
 
+/* The same in any case. */
+bool names_mentioned(const char *const *list, const char *text);
+
 /* Whether a name ends so; each ends in nothing, and in itself. */
 bool names_ends(const char *name, const char *end);
 

@@ -1,12 +1,11 @@
 /* A loop of PyTorch alone, whose model is a class of the text's own: loss.backward() and
  * a loader, an optimizer or what shards and replicates; or Lightning's trainer. What its
  * calls state is read as of any loop, and all that they leave open is asked for. */
+#include "base/names.h"
 #include "config/pointer.h"
 #include "dialect/user_script/user_script_lengths.h"
 
-#include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 static const char batch_at[] = "/training/micro_batch_size";
 
@@ -73,17 +72,6 @@ void user_script_ask_batch(struct launch_context *t, const struct user_script *g
     propose(t, g, batch_at, user_script_batches);
 }
 
-/* Whether a text has one of the words, in any case. */
-static bool mentions(const char *text, const char *const *words)
-{
-    for (const char *s = text; s && *s; s++)
-        for (const char *const *w = words; *w; w++)
-            if (tolower((unsigned char)*s) == **w &&
-                strncasecmp(s, *w, strlen(*w)) == 0)
-                return true;
-    return false;
-}
-
 static bool is_one_gpu(const struct launch_context *t)
 {
     return json_integer_value(pointer_get(t->tree, "/cluster/count")) == 1 &&
@@ -111,7 +99,7 @@ void user_script_take_alone(struct launch_context *t, const struct user_script *
     if (!whole || t->command || g->parts[SCRIPT_LIGHTNING] ||
         g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
         t->call->function[0] || launch_has(t, "/distribution") ||
-        mentions(g->python->text, words))
+        names_mentioned(words, g->python->text))
         return;
     for (int i = 0; i < 2; i++)
         if (!launch_has(t, places[i]) && !launch_is_unresolved(t, places[i]))
@@ -147,7 +135,7 @@ static void take_full_precision(struct launch_context *t, const struct user_scri
                     g->parts[SCRIPT_BOOSTER] || g->parts[SCRIPT_CHUNKED] ||
                     g->parts[SCRIPT_ACCELERATOR];
     if (g->parts[SCRIPT_BACKWARD] && !converts && !launch_has(t, at) &&
-        !launch_is_unresolved(t, at) && !mentions(g->python->text, words))
+        !launch_is_unresolved(t, at) && !names_mentioned(words, g->python->text))
         launch_set(t, at, json_string("fp32"), &from);
 }
 

@@ -1,23 +1,11 @@
 /* A model to answer with where a loop's own is not read whole: one of its sizes, by the
  * names that most call them, or else a decoder for a text that speaks of one. */
+#include "base/names.h"
 #include "dialect/user_script/user_script_stack.h"
 
-#include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 static const char model_at[] = "/model";
-
-/* Whether a text has one of the words, in any case. */
-static bool mentions(const char *text, const char *const *words)
-{
-    for (const char *s = text; s && *s; s++)
-        for (const char *const *w = words; *w; w++)
-            if (tolower((unsigned char)*s) == **w &&
-                strncasecmp(s, *w, strlen(*w)) == 0)
-                return true;
-    return false;
-}
 
 /* clang-format off */
 static const char *const layers[] = { "n_layer", "n_layers", "num_layers", "num_hidden_layers", "depth", "num_blocks", "N_LAYER", "N_LAYERS", "NUM_LAYERS", NULL };
@@ -103,7 +91,7 @@ void user_script_propose_model(struct launch_context *t, const struct user_scrip
         launch_add_unresolved(t, model_at, line,
                               "the model is the script's own, and its modules are not "
                               "read whole: this has the sizes that the text names");
-    else if (mentions(p->text, decoders))
+    else if (names_mentioned(decoders, p->text))
         launch_add_unresolved(t, model_at, line,
                               "the script does not say which model is trained");
     if (own || launch_is_unresolved(t, model_at))
