@@ -1,6 +1,7 @@
 /* Layers of experts in a step: what moves tokens, what the host reads and issues, loads
  * and capacities. */
 #include "cost/kernel.h"
+#include "model/summary.h"
 #include "scenario_bench.h"
 #include "simulate/simulate.h"
 
@@ -316,6 +317,14 @@ static void test_turns(void)
             CU_ASSERT_DOUBLE_EQUAL(sums->read_B, 2 * tokens_B * experts, 1);
             CU_ASSERT_DOUBLE_EQUAL(sums->write_B, 2 * tokens_B * experts, 1);
         }
+        /* a model counted without any ranks */
+        struct model_summary sum;
+        struct err err = { 0 };
+        CU_ASSERT_EQUAL(model_summarise(&sum, &l.loader.arena, &l.s.model, 128,
+                                        l.s.training.framework, l.s.training.attention,
+                                        &err),
+                        0);
+        CU_ASSERT(sum.parameters > 0);
         layer_unload(&l);
     }
 }

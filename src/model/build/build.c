@@ -124,7 +124,8 @@ static void set_turns(const struct build *b, struct op *op, const struct row *ro
 {
     if (!(b->flags & HAS_EXPERT_TURNS))
         return;
-    int32_t experts = (int32_t)(b->m->mlp.experts / b->s->expert);
+    int64_t ranks = b->s->expert > 1 ? b->s->expert : 1;
+    int32_t experts = (int32_t)(b->m->mlp.experts / ranks);
     if (!op->backward && strcmp(row->name, "combine") == 0)
         op->turns = experts;
     if (!row->turns)
