@@ -95,11 +95,7 @@ static void take_call(struct script *s, const struct python_call *c)
 
 bool peft_has(const char *text, const char *part)
 {
-    size_t n = strlen(text), m = strlen(part);
-    for (size_t i = 0; i + m <= n; i++)
-        if (strncasecmp(text + i, part, m) == 0)
-            return true;
-    return false;
+    return names_mentioned((const char *const[]) { part, NULL }, text);
 }
 
 bool peft_is_named(const char *text)

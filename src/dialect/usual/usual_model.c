@@ -118,13 +118,7 @@ static int says(const struct value_item *it, const char *const *yes,
     if (it && it->value->kind == VALUE_BOOL)
         return it->value->integer != 0;
     const char *text = it && it->value->kind == VALUE_STRING ? it->value->text : "";
-    for (; *yes; yes++)
-        if (peft_has(text, *yes))
-            return 1;
-    for (; *no; no++)
-        if (peft_has(text, *no))
-            return 0;
-    return -1;
+    return names_mentioned(yes, text) ? 1 : names_mentioned(no, text) ? 0 : -1;
 }
 
 struct choices {
@@ -368,14 +362,6 @@ static void drop_rest(struct value *root, const struct value *model)
             value_remove(root, i--);
 }
 
-static bool is_strange(const char *text)
-{
-    bool is = false;
-    for (const char *const *s = strange; *s && text && !is; s++)
-        is = peft_has(text, *s);
-    return is;
-}
-
 /* What the section says of layers of other kinds, or of more than one kind; NULL. */
 static const struct value_item *strange_in(const struct value *v, bool texts, int depth)
 {
@@ -387,7 +373,8 @@ static const struct value_item *strange_in(const struct value *v, bool texts, in
             continue;
         bool several = it->value->kind == VALUE_LIST && it->value->n > 1 &&
                        it->value->items[0].value->kind == VALUE_DICT;
-        if (several || is_strange(it->key) || (texts && text && is_strange(text)))
+        if (several || names_mentioned(strange, it->key) ||
+            (texts && text && names_mentioned(strange, text)))
             return it;
         const struct value_item *in =
             depth > 1 ? strange_in(it->value, texts, depth - 1) : NULL;
