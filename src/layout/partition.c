@@ -88,6 +88,11 @@ int64_t partition_ends(enum partition_method method)
            (method == PARTITION_UNIFORM_HEAD) + 2 * (method == PARTITION_UNIFORM_BOTH);
 }
 
+int64_t partition_most(enum partition_method method, int64_t layers)
+{
+    return layers + (method == PARTITION_TYPE_ENDS ? 2 : partition_ends(method));
+}
+
 /* Megatron's get_num_layers_to_build (megatron/core/transformer/transformer_block.py):
  * the first part has a layer less for the embedding, the last for the loss. */
 static int cut_uniform_ends(struct cut *c, struct err *err)
@@ -115,17 +120,20 @@ static int cut_parameters(struct cut *c, struct err *err)
     return 0;
 }
 
+/* Layers of a type; with the ends, embedding and head are items as each layer is, and the
+ * first and the last stage may have no layer (DeepSpeed's _partition_layers,
+ * deepspeed/runtime/pipe/module.py: a module counts whose name has the type). */
 static int cut_type(struct cut *c, struct err *err)
 {
     (void)err;
-    double *costs = ARENA_ARRAY(c->arena, c->n, double);
-    for (int64_t i = 0; i < c->n; i++)
+    int64_t end = c->q->method == PARTITION_TYPE_ENDS, n = c->n + 2 * end;
+    double *costs = ARENA_ARRAY(c->arena, n, double);
+    for (int64_t i = 0; i < n; i++)
         costs[i] = 1;
-    if (c->q->method == PARTITION_TYPE_ENDS) {
-        costs[0]++;
-        costs[c->n - 1]++;
-    }
-    partition_fill_first(costs, c->n, c->parts, c->ends);
+    partition_fill_first(costs, n, c->parts, c->ends);
+    for (int64_t i = 0; i < c->parts; i++)
+        c->ends[i] -= end;
+    c->ends[c->parts - 1] = c->n;
     return 0;
 }
 
@@ -322,8 +330,8 @@ int partition_make(struct partition *p, struct arena *arena,
     struct cut c = { .arena = arena, .q = q };
     c.n = count_layers(q);
     c.parts = q->n_stages * q->n_chunks;
-    if (c.n < c.parts && q->method != PARTITION_MANUAL &&
-        q->method != PARTITION_COMPUTE && partition_ends(q->method) == 0)
+    if (partition_most(q->method, c.n) < c.parts && q->method != PARTITION_MANUAL &&
+        q->method != PARTITION_COMPUTE)
         return err_set(
             err, "%" PRId64 " stages are more than the model's %" PRId64 " layers",
             (int64_t)c.parts, (int64_t)c.n);

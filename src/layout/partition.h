@@ -74,6 +74,10 @@ int partition_make(struct partition *p, struct arena *arena,
 /* How many of embedding and head the method counts as layers. */
 int64_t partition_ends(enum partition_method method);
 
+/* The most stages that so many layers can be cut into: those that embedding and head may
+ * fill alone are among them. */
+int64_t partition_most(enum partition_method method, int64_t layers);
+
 /* Chunks that a stage's passes are counted by: those of its layers, and that of a head
  * to which the stream returns, which stages other than the first leave empty. */
 int64_t partition_chunks(const struct partition *p);

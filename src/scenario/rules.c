@@ -94,7 +94,7 @@ static int check_stages(const struct parse_context *r)
     const struct parallelism *p = &r->s->parallel;
     const struct model *m = &r->s->model;
     int64_t layers = m->layers + m->decoder_layers,
-            most = layers + partition_ends(p->stages.partition);
+            most = partition_most(p->stages.partition, layers);
     bool smp_only =
         schedule_is_smp(p->stages.schedule) && !library_of(p)->smp_extensions;
     struct cfg at = cfg_get(r->parallelism, "pipeline");

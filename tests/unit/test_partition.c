@@ -9,7 +9,7 @@
 
 void test_partition_register(void);
 
-enum { N_MAX = 12, PARTS_MAX = 12 };
+enum { N_MAX = 12, PARTS_MAX = 13 };
 
 /* --- segments -------------------------------------------------------------------- */
 
@@ -185,6 +185,9 @@ static void test_counted_ends(void)
         { PARTITION_UNIFORM_EMBEDDING, 11, 1, { 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 } },
         { PARTITION_UNIFORM_HEAD, 11, 1, { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0 } },
         { PARTITION_UNIFORM_HEAD, 4, 1, { 0 } },
+        { PARTITION_TYPE_ENDS, 12, 1, { 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0 } },
+        { PARTITION_TYPE_ENDS, 11, 1, { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0 } },
+        { PARTITION_TYPE_ENDS, 13, 1, { 0 } },
         { PARTITION_MANUAL, 3, 1, { 0, 10, 0 } },
         { PARTITION_MANUAL, 4, 1, { 0, 5, 0, 5 } },
     };
