@@ -195,19 +195,29 @@ static void read_megatron(struct launch_context *t, const struct value *c)
 
 /* DTensor ---------------------------------------------------------------------------- */
 
+/* The GPUs that share a model's states, by counts that a file may have beyond all bounds;
+ * 0: they are not known. */
+static int64_t sharing_ranks(const struct launch_context *t)
+{
+    int64_t ranks, split;
+    bool beyond = __builtin_mul_overflow(
+                      launch_number(t, "/cluster/count", 1),
+                      launch_number(t, "/cluster/gpus_per_instance", 1), &ranks) ||
+                  __builtin_mul_overflow(launch_number(t, WIDE "tensor", 1),
+                                         launch_number(t, WIDE "context", 1), &split);
+    return beyond || split < 1 ? 0 : ranks / split;
+}
+
 static void take_sharding(struct launch_context *t, const struct value *c)
 {
     const struct value_item *copies = value_get(c, TENSOR "dp_replicate_size"),
                             *moves = value_get(c, TENSOR "cpu_offload");
-    int64_t ranks = launch_number(t, "/cluster/count", 1) *
-                    launch_number(t, "/cluster/gpus_per_instance", 1) /
-                    launch_number(t, WIDE "tensor", 1) /
-                    launch_number(t, WIDE "context", 1),
-            n = 1;
+    int64_t ranks = sharing_ranks(t), n = 1;
     launch_assume(t, WIDE "library", json_string("fsdp"), "NeMo-RL's DTensor");
     launch_assume(t, WIDE "sharding/strategy", json_string("full"),
                   "NeMo-RL's DTensor");
-    if (copies && launch_whole(copies->value, &n) && n > 1 && ranks % n == 0)
+    if (copies && launch_whole(copies->value, &n) && n > 1 && ranks > 0 &&
+        ranks % n == 0)
         launch_set(t, WIDE "sharding/degree", json_integer((json_int_t)(ranks / n)),
                    copies);
     if (moves && launch_true(moves->value))
