@@ -137,13 +137,35 @@ static void take_model(struct launch_context *t, const struct value *c,
         trainer_take_model(t, &row, it);
 }
 
-static void take_lora(struct launch_context *t, const struct value *c)
+/* Chat's programs give all linear modules adapters, the head among them (applications/
+ * ColossalChat/coati/models/lora.py, convert_to_lora_module). */
+static bool is_of_chat(const char *program)
+{
+    static const char *const ends[] = { "_sft", "_dpo", "_kto", "_orpo", "_simpo",
+                                        "_reward_model" };
+    const char *name = launch_last_part(program), *rest = strchr(name, '_');
+    bool known = strncmp(name, "train_", 6) == 0 || strncmp(name, "benchmark_", 10) == 0;
+    for (size_t i = 0; known && i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (strncmp(rest, ends[i], strlen(ends[i])) == 0)
+            return true;
+    return false;
+}
+
+static void take_lora(struct launch_context *t, const struct value *c,
+                      const char *program)
 {
     static const char *const names[] = { "lora_rank", NULL };
+    const struct value_item *it = colossalai_any(c, names);
     int64_t rank = whole(t, c, names, "/training/lora", 0);
     if (rank < 1)
         return;
-    launch_set(t, "/training/lora/rank", json_integer((json_int_t)rank), colossalai_any(c, names));
+    launch_set(t, "/training/lora/rank", json_integer((json_int_t)rank), it);
+    if (is_of_chat(program)) {
+        launch_assume(t, "/training/lora/target_modules", json_string("all-linear"),
+                      "coati's own adapters");
+        launch_note(t->l, it->line, DIAG_APPROXIMATE,
+                    "%s: the head has adapters, too, which are left out", it->key);
+    }
     launch_assume(t, "/training/lora/alpha", json_integer(32),
                   "the example's lora_alpha");
 }
@@ -449,7 +471,7 @@ void colossalai_read(struct launch_context *t, const struct dialect_input *in)
         drop_degrees(t, c, p);
     launch_take_rows(t, colossalai_rows, c);
     take_model(t, c, program);
-    take_lora(t, c);
+    take_lora(t, c, in->command->command->words[in->command->script].text);
     launch_hear(t, it);
     if (!p) {
         launch_add_unresolved(
