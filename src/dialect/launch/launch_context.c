@@ -179,9 +179,7 @@ void launch_take_rows(struct launch_context *t, const struct dialect_option *row
 
 bool launch_is_shell(const char *file)
 {
-    static const char *const endings[] = { ".sh",     ".bash", ".slurm",
-                                           ".sbatch", ".job",  NULL };
     const char *slash = strrchr(file, '/');
     const char *dot = strrchr(slash ? slash : file, '.');
-    return dot && names_listed(endings, dot);
+    return dot && names_listed(shell_endings, dot);
 }

@@ -89,13 +89,12 @@ static bool names_program(const struct search *s, const char *text, bool shell)
 
 static void look_at(struct search *s, const char *path)
 {
-    static const char *const shells[] = { ".sh", ".bash", ".slurm", ".sbatch" },
-                             *const others[] = { ".ipynb", ".py" };
+    static const char *const others[] = { ".ipynb", ".py" };
     bool shell = false, other = false;
     size_t len;
     struct err err = { 0 };
-    for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
-        shell |= names_ends(path, shells[i]);
+    for (const char *const *end = shell_endings; *end; end++)
+        shell |= names_ends(path, *end);
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         other |= names_ends(path, others[i]);
     if ((!shell && !other) || s->n_found >= NAMED_MAX || s->n_read >= FILES_MAX ||

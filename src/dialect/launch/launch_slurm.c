@@ -132,9 +132,26 @@ static const struct scheduler *scheduler_of(const char *text)
     return families == 1 ? found : NULL;
 }
 
+/* ABCI's variable of the kind of node that a line of Grid Engine asks for, "-l rt_AF=32"
+ * (ABCI 2.0 User Guide, Job Execution). */
+static int32_t add_resource(struct arena *arena, const char *text,
+                            struct shell_given *out, int32_t n, int32_t most)
+{
+    static const char mark[] = "#$ -l rt_";
+    const char *at = strstr(text, mark);
+    if (!at || (at != text && at[-1] != '\n') || n >= most)
+        return n;
+    at += sizeof(mark) - sizeof("rt_");
+    out[n++] = (struct shell_given) { "SGE_RESOURCE_TYPE",
+                                      arena_strndup(arena, at, strcspn(at, "= \t\r\n")),
+                                      0, false };
+    return n;
+}
+
 int32_t launch_job_variables(struct arena *arena, const char *text, int64_t nodes,
                              struct shell_given *out, int32_t n, int32_t most)
 {
+    n = add_resource(arena, text, out, n, most);
     const struct scheduler *s = nodes > 0 ? scheduler_of(text) : NULL;
     int32_t made = n;
     for (int i = 0; s && s->nodes[i] && n < most; i++) {

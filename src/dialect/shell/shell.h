@@ -134,6 +134,9 @@ struct raw_shell {
  * line for each task of each node. */
 #define SHELL_NODE_FILE "/hosts-of-the-job"
 
+/* How the names of scripts and of job files end; NULL ends them. */
+extern const char *const shell_endings[];
+
 /* Where a script is. */
 struct shell_setting {
     const char *file;                /* its path, or NULL */

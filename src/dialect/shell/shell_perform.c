@@ -319,7 +319,6 @@ static bool ends_in(const struct shell_text *t, const char *ending)
  * script, too, else one by its ending. -1: none. */
 static int32_t submitted_job(struct shell_machine *m, const struct shell_texts *w)
 {
-    static const char *const ends[] = { ".sh", ".slurm", ".sbatch", ".job" };
     for (int32_t i = 1; i < w->n; i++) {
         const char *name = shell_string(m, &w->v[i], false);
         for (int64_t k = 0; k < m->out->files.n; k++)
@@ -327,8 +326,8 @@ static int32_t submitted_job(struct shell_machine *m, const struct shell_texts *
                 return i;
     }
     for (int32_t i = 1; i < w->n; i++)
-        for (size_t k = 0; k < sizeof(ends) / sizeof(ends[0]); k++)
-            if (w->v[i].n && w->v[i].v[0].c != '-' && ends_in(&w->v[i], ends[k]))
+        for (const char *const *end = shell_endings; *end; end++)
+            if (w->v[i].n && w->v[i].v[0].c != '-' && ends_in(&w->v[i], *end))
                 return i;
     return -1;
 }

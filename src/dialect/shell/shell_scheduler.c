@@ -1,12 +1,16 @@
 /* Lines of a job for its scheduler: #SBATCH of SLURM, and what lines of others say of
  * nodes and GPUs, in SLURM's words: #PBS (PBS Professional 2022.1, Torque 6), #BSUB
- * (Spectrum LSF 10.1), #PJM (Fujitsu's), and Grid Engine's #$ with ABCI's whole nodes. */
+ * (Spectrum LSF 10.1), #PJM (Fujitsu's), and Grid Engine's #$ with the whole nodes
+ * of ABCI and of TSUBAME 4. */
 #include "dialect/shell/shell_machine.h"
 
 #include <ctype.h>
 #include <string.h>
 
 typedef VEC(struct shell_word) line_words;
+
+const char *const shell_endings[] = { ".sh",  ".bash", ".slurm", ".sbatch",
+                                      ".job", ".sub",  NULL };
 
 /* The number after the last of such a key in a line, "select=4:ngpus=8"; its length; 0:
  * there is none, or several chunks are added. */
@@ -50,6 +54,7 @@ static void take_other(struct arena *arena, line_words *to, const char *s, int64
         { "#$", "rt_F=", "--nodes" },
         { "#$", "rt_AF=", "--nodes" },
         { "#$", "rt_HF=", "--nodes" },
+        { "#$", "node_f=", "--nodes" },
     };
     size_t n = strcspn(s, "\r\n");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
