@@ -52,6 +52,7 @@ static const struct dialect_option zero_keys[] = {
     ROW_IDLE("allgather_bucket_size"), ROW_IDLE("allgather_partitions"),
     ROW_IDLE("contiguous_gradients"), ROW_IDLE("sub_group_size"),
     ROW_IDLE("stage3_prefetch_bucket_size"), ROW_IDLE("prefetch_bucket_size"),
+    ROW_IDLE("stage3_param_persitence_threshold"), /* so misspelt in DeepSpeedExamples of 2021, and passed over by its DeepSpeed */
     ROW_IDLE("stage3_model_persistence_threshold"),
     ROW_IDLE("model_persistence_threshold"),
     ROW_IDLE("stage3_gather_16bit_weights_on_model_save"),

@@ -173,6 +173,7 @@ const struct dialect_option megatron_job_rows[] = {
     ROW("--moe-expert-capacity-factor", WIDE "expert_capacity", .kind = DIALECT_NORM, .written = true),
     ROW("--moe-capacity-factor", WIDE "expert_capacity", .kind = DIALECT_NORM), /* MegaBlocks' */
     ROW("--moe-expert-model-parallelism", WIDE "expert", .take = take_all_ranks),
+    ROW("--expert-model-parallelism", WIDE "expert", .take = take_all_ranks), /* MegaBlocks' of 2023-01 */
     ROW("--moe-pad-expert-input-to-capacity", WIDE "expert_padding", .kind = DIALECT_FLAG, .written = true),
     ROW("--use-tp-pp-dp-mapping", WIDE "placement", .kind = DIALECT_FLAG, .value = "DPT", .written = true),
     ROW("--pp-partition-method", WIDE "partition", .take = take_partition),

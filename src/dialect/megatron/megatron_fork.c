@@ -138,6 +138,13 @@ static void ask_sizes(struct launch_context *t, const struct launch_command *c)
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         any |= launch_has(t, sizes[i]) || launch_is_unresolved(t, sizes[i]);
     launch_hear(t, it);
+    if (it && any)
+        launch_note(
+            t->l, it->line, DIAG_APPROXIMATE,
+            "%s: the model's options are the checkpoint's where it is loaded; "
+            "what the command leaves out (groups of keys, biases, a head of its "
+            "own) is taken as without them",
+            it->key);
     if (any)
         return;
     json_object_del(t->tree, "model");

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LAYERS_LISTED_MAX = 10000 };
+enum { LAYERS_LISTED_MAX = 10000, LAYERS_GROUP_MAX = 512 };
 
 /* Rows ----------------------------------------------------------------------------- */
 
@@ -37,6 +37,20 @@ static void take_quick(struct launch_context *t, const struct dialect_option *ro
     launch_set(t, row->pointer, json_true(), it);
     launch_note(t->l, it->value->line, DIAG_APPROXIMATE,
                 "%s: taken for swiglu, whose products are the same", it->key);
+}
+
+/* A head of its own, whole on each rank (alibaba/Megatron-LLaMA, megatron/model/
+ * llama_model.py). */
+static void take_own_head(struct launch_context *t, const struct dialect_option *row,
+                          const struct value_item *it)
+{
+    launch_set(t, row->pointer, json_true(), it);
+    if (launch_number(t, "/parallelism/tensor", 1) > 1)
+        launch_note(
+            t->l, it->value->line, DIAG_APPROXIMATE,
+            "%s: each rank of a tensor group has the whole head, which is taken "
+            "to be split over them",
+            it->key);
 }
 
 /* One expert, Megatron-DeepSpeed's default, is a dense model; a list of experts by
@@ -90,36 +104,62 @@ static void take_activation(struct launch_context *t, const struct dialect_optio
                    json_boolean(strcmp(it->value->text, "swiglu") == 0), it);
 }
 
-/* Layers without experts of a list in Python's words, "([0]*3+[1]*58)", and how many it
- * lists; -1: it is none. `mixed`: some are after layers with
- * experts. */
+/* Layers of a list in Python's words, "([0]*3+[0,1]*29)", one after another. */
+struct layer_list {
+    int64_t layers, dense; /* how many, and those without experts */
+    bool mixed;            /* some of those are after layers with experts */
+};
+
+static bool add_layer(struct layer_list *l, int64_t experts)
+{
+    if (experts < 0 || experts > 1 || l->layers >= LAYERS_LISTED_MAX)
+        return false;
+    l->mixed |= experts == 0 && l->dense < l->layers;
+    l->dense += experts == 0;
+    l->layers++;
+    return true;
+}
+
+/* "[0,1]*29" at s: one after its end; NULL: it is none. */
+static const char *add_group(struct layer_list *l, const char *s)
+{
+    int64_t group[LAYERS_GROUP_MAX], n = 0, times = 1;
+    int used = 0;
+    for (char close = ','; close == ','; s += used, n++) {
+        used = 0;
+        if (n == LAYERS_GROUP_MAX ||
+            sscanf(s, n ? "%" SCNd64 " %c%n" : "[%" SCNd64 " %c%n", &group[n], &close,
+                   &used) != 2 ||
+            !used || !strchr(",]", close))
+            return NULL;
+    }
+    used = 0;
+    if (sscanf(s, "*%" SCNd64 "%n", &times, &used) == 1)
+        s += used;
+    if (times < 1 || times > LAYERS_LISTED_MAX)
+        return NULL;
+    for (int64_t i = 0; i < n * times; i++)
+        if (!add_layer(l, group[i % n]))
+            return NULL;
+    return s;
+}
+
+/* Layers without experts, and how many there are; -1: it is no list. */
 static int64_t dense_of_list(const char *s, int64_t *layers, bool *mixed)
 {
-    int64_t dense = 0, n, times;
-    int level = 0, used;
-    *layers = 0;
-    *mixed = false;
-    while (*s) {
+    struct layer_list l = { 0 };
+    int level = 0;
+    while (s && *s) {
         if (strchr("()+ '\"", *s)) {
             level += *s == '(' ? 1 : *s == ')' ? -1 : 0;
             s++;
-            continue;
+        } else {
+            s = add_group(&l, s);
         }
-        used = 0;
-        times = 1;
-        if (sscanf(s, "[%" SCNd64 "]%n", &n, &used) != 1 || !used || n < 0 || n > 1)
-            return -1;
-        s += used;
-        used = 0;
-        if (sscanf(s, "*%" SCNd64 "%n", &times, &used) == 1)
-            s += used;
-        if (times < 1 || times > LAYERS_LISTED_MAX || *layers > LAYERS_LISTED_MAX)
-            return -1;
-        *mixed |= n == 0 && dense < *layers;
-        dense += n == 0 ? times : 0;
-        *layers += times;
     }
-    return level ? -1 : dense;
+    *layers = l.layers;
+    *mixed = l.mixed;
+    return !s || level ? -1 : l.dense;
 }
 
 /* The same of a list itself. */
@@ -226,6 +266,7 @@ const struct dialect_option megatron_model_rows[] = {
     ROW("--glu-activation", "/model/swiglu", .take = take_glu),
     ROW("--squared-relu", "/model/activation", .kind = DIALECT_FLAG, .value = "squared_relu", .written = true),
     ROW("--untie-embeddings-and-output-weights", "/model/untie_embeddings_and_output_weights", .kind = DIALECT_FLAG, .written = true),
+    ROW("--causal-lm", "/model/untie_embeddings_and_output_weights", .take = take_own_head), /* Megatron-LLaMA's */
     ROW("--disable-bias-linear", "/model/add_bias_linear", .kind = DIALECT_FLAG, .value = "false", .written = true),
     ROW("--no-bias", "/model/add_bias_linear", .kind = DIALECT_FLAG, .value = "false"), /* Habana's fork */
     ROW("--add-qkv-bias", "/model/add_qkv_bias", .kind = DIALECT_FLAG, .written = true),

@@ -11,6 +11,8 @@ const struct dialect_option megatron_refused_rows[] = {
     ROW("--skip-train", NULL, .class = DIALECT_REFUSED, .why = "the job evaluates, and trains nothing (leave it out to simulate its training)"),
     ROW("--eval-only", NULL, .class = DIALECT_REFUSED, .why = "the job evaluates, and trains nothing (leave it out to simulate its training)"),
     ROW("--no-train", NULL, .class = DIALECT_REFUSED, .why = "the job evaluates, and trains nothing (leave it out to simulate its training)"),
+    ROW("--genfile", NULL, .class = DIALECT_REFUSED, .why = "the job generates text, and trains nothing"),
+    ROW("--out-seq-length", NULL, .class = DIALECT_REFUSED, .why = "the job generates text, and trains nothing"),
     ROW("--no-cuda", NULL, .class = DIALECT_REFUSED, .why = "the job computes on CPUs, which are not simulated"),
     ROW("--use-hpu", NULL, .class = DIALECT_REFUSED, .why = "the job trains on Intel Gaudi, whose software is not simulated (leave it out for NVIDIA's GPUs)"),
     ROW("--bitfit", NULL, .class = DIALECT_REFUSED, .why = "the job trains biases alone, which is not simulated"),
