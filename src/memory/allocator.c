@@ -224,8 +224,8 @@ static void pool_init(struct allocator_pool *pool)
     pool->latest = pool->last = NULL;
     pool->end = 0;
     pool->whole = (struct allocator_link) { &pool->whole, &pool->whole };
-    pool->any = 0;
     memset(pool->filled, 0, sizeof(pool->filled));
+    fill_bin(pool, ALLOCATOR_BINS);
 }
 
 void allocator_init(struct allocator *a, int64_t capacity_B, bool expandable)

@@ -33,7 +33,7 @@ struct allocator_block; /* a stretch of a segment, in use or free */
 /* Free blocks in bins by size, 2^ALLOCATOR_STEPS_LOG2 bins an octave; in a bin in order
  * of size, of equals by address. */
 enum {
-    ALLOCATOR_STEPS_LOG2 = 5,
+    ALLOCATOR_STEPS_LOG2 = 3,
     ALLOCATOR_OCTAVES = 54, /* of sizes from 512 B to 2^63 */
     ALLOCATOR_BINS = ALLOCATOR_OCTAVES << ALLOCATOR_STEPS_LOG2,
 };
@@ -52,8 +52,8 @@ struct allocator_pool {
     struct allocator_block *last;   /* of an expandable segment; NULL: none */
     int64_t end;                    /* its address after the last page */
     struct allocator_link whole;    /* free blocks of bins that are segments */
-    uint32_t any;                   /* bits: words of `filled` that may not be 0 */
-    uint64_t filled[ALLOCATOR_BINS / 64 + 1];   /* bits: bins that have blocks */
+    uint64_t filled[ALLOCATOR_BINS / 64 + 1];   /* bits: bins that have blocks; then a
+                                                   bit that is always there */
     struct allocator_link bins[ALLOCATOR_BINS]; /* any content where not filled */
 };
 

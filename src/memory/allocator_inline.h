@@ -53,22 +53,13 @@ static inline int32_t bin_of(int64_t size_B)
            ((ROUND_LOG2 + 1) << ALLOCATOR_STEPS_LOG2);
 }
 
-_Static_assert(ALLOCATOR_BINS / 64 < 32, "one bit of `any` for each word");
-
-/* The first bin from `bin` on that has a block; ALLOCATOR_BINS: none. Words that have
- * become empty are noted here. */
-static inline int32_t next_bin(struct allocator_pool *pool, int32_t bin)
+/* The first bin from `bin` on that has a block; ALLOCATOR_BINS or more: none. */
+static inline int32_t next_bin(const struct allocator_pool *pool, int32_t bin)
 {
     uint32_t word = (uint32_t)bin / 64;
     uint64_t filled = pool->filled[word] & (~UINT64_C(0) << bin % 64);
-    while (filled == 0) {
-        uint32_t later = pool->any & ~UINT32_C(1) << word;
-        if (later == 0)
-            return ALLOCATOR_BINS;
-        word = (uint32_t)__builtin_ctz(later);
-        filled = pool->filled[word];
-        pool->any ^= (uint32_t)(filled == 0) << word;
-    }
+    while (filled == 0)
+        filled = pool->filled[++word];
     return (int32_t)word * 64 + __builtin_ctzll(filled);
 }
 
@@ -80,7 +71,6 @@ static inline bool is_filled(const struct allocator_pool *pool, int32_t bin)
 static inline void fill_bin(struct allocator_pool *pool, int32_t bin)
 {
     pool->filled[(uint32_t)bin / 64] |= UINT64_C(1) << bin % 64;
-    pool->any |= UINT32_C(1) << bin / 64;
 }
 
 static inline void empty_bin(struct allocator_pool *pool, int32_t bin)
@@ -154,15 +144,20 @@ static inline void list(struct allocator_block *b)
         join(&b->whole, &pool->whole, pool->whole.larger);
 }
 
-static inline void unlist(struct allocator_block *b)
+/* Not one that is a segment. */
+static inline void unlist_part(struct allocator_pool *pool, struct allocator_block *b)
 {
-    struct allocator_pool *pool = b->pool;
     struct allocator_link *larger = b->link.larger, *smaller = b->link.smaller;
     part(&b->link);
-    if (is_whole_segment(b))
-        part(&b->whole);
     if (larger == smaller) /* the bin: it was the only one */
         empty_bin(pool, b->bin);
+}
+
+static inline void unlist(struct allocator_block *b)
+{
+    if (is_whole_segment(b))
+        part(&b->whole);
+    unlist_part(b->pool, b);
 }
 
 /* The smallest block of the bins that is large enough, of equals the lowest; NULL:
@@ -191,16 +186,32 @@ static inline void list_latest(struct allocator_pool *pool)
     pool->latest = NULL;
 }
 
-ALLOCATOR_INLINE void add_free(struct allocator *a, struct allocator_block *b)
+static inline void put_latest(struct allocator_pool *pool, struct allocator_block *b)
 {
-    list_latest(b->pool);
-    b->pool->latest = b;
-    a->idle_B += is_whole_segment(b) ? b->size_B : 0;
+    list_latest(pool);
+    pool->latest = b;
+}
+
+static inline void add_free(struct allocator *a, struct allocator_block *b)
+{
+    put_latest(b->pool, b);
+    if (is_whole_segment(b))
+        a->idle_B += b->size_B;
+}
+
+/* Not one that is a segment. */
+static inline void remove_part(struct allocator_pool *pool, struct allocator_block *b)
+{
+    if (pool->latest == b)
+        pool->latest = NULL;
+    else
+        unlist_part(pool, b);
 }
 
 static inline void remove_free(struct allocator *a, struct allocator_block *b)
 {
-    a->idle_B -= is_whole_segment(b) ? b->size_B : 0;
+    if (is_whole_segment(b))
+        a->idle_B -= b->size_B;
     if (b->pool->latest == b)
         b->pool->latest = NULL;
     else
@@ -259,7 +270,7 @@ static inline void split(struct allocator *a, struct allocator_block *b, int64_t
     b->size_B = size_B;
     if (a->expandable && b->pool->last == b)
         b->pool->last = left;
-    add_free(a, left);
+    put_latest(b->pool, left);
 }
 
 /* Joins the following block to it. */
@@ -277,6 +288,15 @@ static inline void merge(struct allocator *a, struct allocator_block *b)
 
 /* Interface ------------------------------------------------------------------------ */
 
+/* Segments in which a block is: more than before only when one is made or is idle no
+ * more. */
+static inline void note_used(struct allocator *a)
+{
+    int64_t used_B = a->reserved_B - a->idle_B;
+    if (used_B > a->used_B)
+        a->used_B = used_B;
+}
+
 /* A free block in no bin, of a new segment or of an expandable one that grows. */
 struct allocator_block *allocator_make(struct allocator *a,
                                        const struct allocator_ask *ask);
@@ -285,12 +305,13 @@ ALLOCATOR_INLINE struct allocator_block *
 allocator_take_inline(struct allocator *a, struct allocator_ask *ask)
 {
     struct allocator_block *b = best_fit(ask);
-    if (b)
-        a->idle_B -= is_whole_segment(b) ? b->size_B : 0;
-    else
+    if (!b) {
         b = allocator_make(a, ask);
-    int64_t used_B = a->reserved_B - a->idle_B;
-    a->used_B = used_B > a->used_B ? used_B : a->used_B;
+        note_used(a);
+    } else if (is_whole_segment(b)) {
+        a->idle_B -= b->size_B;
+        note_used(a);
+    }
     if (b->size_B > ask->most_B)
         ask->most_B = b->size_B;
     split(a, b, ask->size_B, ask->least_left_B);
@@ -304,12 +325,12 @@ ALLOCATOR_INLINE void allocator_free_inline(struct allocator *a,
     assert(b->used);
     b->used = false;
     if (!b->after->used) {
-        remove_free(a, b->after);
+        remove_part(b->pool, b->after);
         merge(a, b);
     }
     if (!b->before->used) {
         b = b->before;
-        remove_free(a, b);
+        remove_part(b->pool, b);
         merge(a, b);
     }
     add_free(a, b);

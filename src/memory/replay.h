@@ -16,7 +16,7 @@ struct shelf_key {
     int32_t microbatch;
 };
 
-enum act { ACT_WORKSPACE, ACT_MADE, ACT_SHELVED, ACT_ONCE };
+enum act { ACT_WORKSPACE, ACT_SHELVED, ACT_MADE, ACT_ONCE };
 
 /* Blocks in use of one kind, microbatch and size; the last allocated is the first
  * freed. */

@@ -50,12 +50,17 @@ static void note_segment(void *replay, const struct allocator_pool *pool,
             s->ask.pool == pool && s->ask.size_B <= size_B && size_B < s->ask.most_B;
 }
 
+/* Whether a take is none: of a gradient that stays, of what is there once. */
+static bool is_there(struct replay *r, struct shelf *s)
+{
+    return s->act == ACT_MADE ? keeps_made(r, s)
+                              : s->act == ACT_ONCE && s->blocks.n > 0;
+}
+
 static inline void take(struct replay *r, struct allocator *a, struct queue *q,
                         struct shelf *s)
 {
-    if (s->act == ACT_MADE && keeps_made(r, s))
-        return;
-    if (s->act == ACT_ONCE && s->blocks.n > 0)
+    if (s->act > ACT_SHELVED && is_there(r, s))
         return;
     struct allocator_block *made = allocator_take_inline(a, &s->ask);
     if (s->act == ACT_WORKSPACE)

@@ -172,6 +172,22 @@ static void give_piece(struct pieces *p, int32_t owner)
         }
 }
 
+/* Segments in which a piece is in use. */
+static int64_t used_of(const struct pieces *p)
+{
+    int64_t sum_B = 0, segment_B = 0;
+    bool used = false;
+    for (int64_t i = 0; i < p->n; i++) {
+        if (p->v[i].first)
+            segment_B = 0, used = false;
+        segment_B += p->v[i].size_B;
+        used |= p->v[i].owner != 0;
+        if (i + 1 == p->n || p->v[i + 1].first)
+            sum_B += used ? segment_B : 0;
+    }
+    return sum_B;
+}
+
 /* Sizes of all bins, few enough that equal ones and neighbours come often. */
 static void test_against_search(void)
 {
@@ -180,7 +196,7 @@ static void test_against_search(void)
     struct allocator_block *blocks[OWNERS] = { NULL };
     struct allocator a;
     uint64_t random = 1;
-    int64_t wrong = 0;
+    int64_t wrong = 0, used_B = 0;
     p.n = p.reserved_B = 0;
     allocator_init(&a, INT64_MAX, false);
     for (int i = 0; i < OPERATIONS; i++) {
@@ -195,7 +211,8 @@ static void test_against_search(void)
             blocks[at] = take(&a, size_B, ALLOCATOR_COMPUTE);
             take_piece(&p, size_B, at + 1);
         }
-        wrong += a.reserved_B != p.reserved_B;
+        used_B = used_of(&p) > used_B ? used_of(&p) : used_B;
+        wrong += a.reserved_B != p.reserved_B || a.used_B != used_B;
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT(a.reserved_B > 1000 * (int64_t)MIB);
