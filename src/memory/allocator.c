@@ -225,7 +225,7 @@ static void pool_init(struct allocator_pool *pool)
     pool->end = 0;
     pool->whole = (struct allocator_link) { &pool->whole, &pool->whole };
     memset(pool->filled, 0, sizeof(pool->filled));
-    fill_bin(pool, ALLOCATOR_BINS);
+    pool->any = 0;
 }
 
 void allocator_init(struct allocator *a, int64_t capacity_B, bool expandable)

@@ -54,12 +54,18 @@ static inline int32_t bin_of(int64_t size_B)
 }
 
 /* The first bin from `bin` on that has a block; ALLOCATOR_BINS or more: none. */
-static inline int32_t next_bin(const struct allocator_pool *pool, int32_t bin)
+static inline int32_t next_bin(struct allocator_pool *pool, int32_t bin)
 {
     uint32_t word = (uint32_t)bin / 64;
     uint64_t filled = pool->filled[word] & (~UINT64_C(0) << bin % 64);
-    while (filled == 0)
-        filled = pool->filled[++word];
+    while (filled == 0) {
+        uint32_t later = pool->any & ~UINT32_C(1) << word;
+        if (later == 0)
+            return ALLOCATOR_BINS;
+        word = (uint32_t)__builtin_ctz(later);
+        filled = pool->filled[word];
+        pool->any ^= (uint32_t)(filled == 0) << word;
+    }
     return (int32_t)word * 64 + __builtin_ctzll(filled);
 }
 
@@ -71,6 +77,7 @@ static inline bool is_filled(const struct allocator_pool *pool, int32_t bin)
 static inline void fill_bin(struct allocator_pool *pool, int32_t bin)
 {
     pool->filled[(uint32_t)bin / 64] |= UINT64_C(1) << bin % 64;
+    pool->any |= UINT32_C(1) << bin / 64;
 }
 
 static inline void empty_bin(struct allocator_pool *pool, int32_t bin)
