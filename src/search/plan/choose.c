@@ -135,16 +135,16 @@ static struct plan_reach reach_of(const struct plan_run *run, const struct optio
 }
 
 /* The least that it may come to: by its bounds; in a space that is not small, by its
- * score as far as scores are off. */
+ * score, were scores off by so many times their band. */
 static struct plan_reach least_of(const struct plan_run *run, const struct pool *pool,
-                                  const struct option *x)
+                                  const struct option *x, double bands)
 {
     double time_s, memory_B;
     if (pool->small)
         return reach_of(run, x, x->c.least_s, x->c.least_B);
     plan_run_correct(run, &x->point, &x->c, &time_s, &memory_B);
-    return reach_of(run, x, fmax(x->c.least_s, time_s / (1 + run->time_band)),
-                    fmax(x->c.least_B, memory_B / (1 + run->memory_band)));
+    return reach_of(run, x, fmax(x->c.least_s, time_s / (1 + bands * run->time_band)),
+                    fmax(x->c.least_B, memory_B / (1 + bands * run->memory_band)));
 }
 
 static void expect(const struct plan_run *run, struct option *x)
@@ -166,9 +166,10 @@ static int by_expectation(const void *a, const void *b)
     return space_compare(&x->point, &y->point);
 }
 
-/* Chooses up to `most` of those that matter, in the order that is expected of them. */
+/* Chooses up to `most` of those that matter if scores are off by so many times their band,
+ * in the order that is expected of them. */
 static int64_t choose_next(struct plan_run *run, struct pool *pool, int64_t most,
-                           bool all_matter)
+                           double bands)
 {
     struct plan_limits limits;
     struct option **next = xcalloc((size_t)pool->v.n + 1, sizeof(struct option *));
@@ -176,8 +177,8 @@ static int64_t choose_next(struct plan_run *run, struct pool *pool, int64_t most
     plan_order_limits(&limits, run->all.v, run->all.n, run->o->listed);
     for (int64_t i = 0; i < pool->v.n; i++) {
         struct option *x = &pool->v.v[i];
-        struct plan_reach r = least_of(run, pool, x);
-        if (x->taken || (!all_matter && !plan_order_matters(&limits, &r)))
+        struct plan_reach r = least_of(run, pool, x, bands);
+        if (x->taken || !plan_order_matters(&limits, &r))
             continue;
         expect(run, x);
         next[n++] = x;
@@ -211,16 +212,18 @@ static bool may_go_on(const struct plan_run *run, const struct pool *pool, int64
 }
 
 /* Some at a time, each time with what the last ones taught, until none is left that
- * matters or `most` are simulated; `least` are whatever their scores say. */
+ * matters or `most` are simulated. Scores are not trusted before `least` are: then
+ * what is further away matters, too. */
 static void simulate_pool(struct plan_run *run, struct pool *pool, int64_t least,
                           int64_t most)
 {
     enum { AT_ONCE = 16 };
+    static const double few_bands = 3;
     while (may_go_on(run, pool, most) && !plan_stopped(run->o)) {
         int64_t left = left_of(run, most) > 0 ? left_of(run, most) : AT_ONCE;
         plan_run_learn(run);
         if (!choose_next(run, pool, left < AT_ONCE ? left : AT_ONCE,
-                         run->all.n < least))
+                         run->all.n < least ? few_bands : 1))
             return;
         int64_t total = pool->small ? pool->v.n : most;
         plan_run_simulate(run, run->all.n > total ? run->all.n : total);
@@ -247,7 +250,7 @@ static struct plan_run_left count_left(const struct plan_run *run,
     plan_order_limits(&limits, run->all.v, run->all.n, run->o->listed);
     for (int64_t i = 0; i < pool->v.n; i++) {
         const struct option *x = &pool->v.v[i];
-        struct plan_reach r = least_of(run, pool, x);
+        struct plan_reach r = least_of(run, pool, x, 1);
         if (!x->taken && !pool->small)
             left.nearest = fmin(left.nearest, expected_value(run, &limits, x));
         if (x->taken || !plan_order_matters(&limits, &r))
