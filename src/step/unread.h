@@ -5,8 +5,9 @@
 #include <stdbool.h>
 
 struct step_unread {
-    bool links; /* how busy they are, and what passes them */
-    bool layer; /* how long a layer's kernels take */
+    bool links;  /* how busy they are, and what passes them */
+    bool layer;  /* how long a layer's kernels take */
+    bool memory; /* how much of it the step takes, which the allocator's replay says */
 };
 
 #endif
