@@ -177,14 +177,18 @@ static void test_prices(void)
     static const struct {
         const char *instances, *price;
         bool noted;
-        double usd; /* of the first */
+        double usd; /* of the first, and its date */
+        const char *date;
     } cases[] = {
-        { "p4d.24xlarge", NULL, false, 21.957642 },
-        { "p4d.24xlarge,p5.48xlarge", NULL, false, 21.957642 },
-        { "p4d.24xlarge", "p4d.24xlarge=10", false, 10 },
-        { "p4d.24xlarge", "p4d.24xlarge=12.5USD/h", false, 12.5 },
-        { "p4d.24xlarge,p5.48xlarge", "p4d.24xlarge=10", true, 10 },
-        { "p4d.24xlarge,ml.p4d.24xlarge", NULL, true, 21.957642 },
+        { "p4d.24xlarge", NULL, false, 21.957642, "2026-07-20" },
+        { "ml.p4d.24xlarge", NULL, false, 37.688, "2021-2025" },
+        { "p4d.24xlarge,p5.48xlarge", NULL, false, 21.957642, "2026-07-20" },
+        { "p5.48xlarge,p5e.48xlarge", NULL, true, 55.04, "2026-07-20" },
+        { "ml.p4de.24xlarge,ml.g5.12xlarge", NULL, false, 47.11, "2022-2025" },
+        { "p4d.24xlarge", "p4d.24xlarge=10", false, 10, "yours" },
+        { "p4d.24xlarge", "p4d.24xlarge=12.5USD/h", false, 12.5, "yours" },
+        { "p4d.24xlarge,p5.48xlarge", "p4d.24xlarge=10", true, 10, "yours" },
+        { "p4d.24xlarge,ml.p4d.24xlarge", NULL, true, 21.957642, "2026-07-20" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *prices[] = { cases[i].price };
@@ -197,8 +201,9 @@ static void test_prices(void)
         cfg_loader_init(&x.loader);
         CU_ASSERT_EQUAL(plan_job_init(&x.job, &x.loader, &r), 0);
         CU_ASSERT_EQUAL(x.job.price_note != NULL, cases[i].noted);
-        CU_ASSERT_DOUBLE_EQUAL(x.job.space.instances[0].usd_per_hour, cases[i].usd,
-                               1e-9);
+        const struct space_instance *first = &x.job.space.instances[0];
+        CU_ASSERT_DOUBLE_EQUAL(first->usd_per_hour, cases[i].usd, 1e-9);
+        CU_ASSERT_STRING_EQUAL(first->price_date, cases[i].date);
         close_job(&x);
     }
 }
