@@ -1,6 +1,7 @@
 /* The GPUs at hand: smsim-measure runs, and what it wrote is compared. */
 #include "base/child.h"
 #include "base/ending.h"
+#include "base/self.h"
 #include "cmd/cmd.h"
 #include "cmd/validate_measured.h"
 #include "config/datadir.h"
@@ -26,17 +27,12 @@ static bool is_program(const char *path)
 /* In the directory of this program. */
 static bool find_next_to(char path[PATH_SIZE])
 {
-    char self[PATH_SIZE - 32];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (n <= 0)
+    char self[SELF_PATH_B];
+    if (self_real_path(self))
         return false;
-    self[n] = '\0';
-    char *slash = strrchr(self, '/');
-    if (!slash)
-        return false;
-    *slash = '\0';
-    snprintf(path, PATH_SIZE, "%s/%s", self, program_name);
-    return is_program(path);
+    *strrchr(self, '/') = '\0';
+    int n = snprintf(path, PATH_SIZE, "%s/%s", self, program_name);
+    return n < PATH_SIZE && is_program(path);
 }
 
 static bool find_in_path(char path[PATH_SIZE])

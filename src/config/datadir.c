@@ -1,9 +1,11 @@
-#define _GNU_SOURCE /* dladdr */
+#define _GNU_SOURCE /* dladdr, strcasestr */
+#define _DARWIN_C_SOURCE
 
 #include "config/datadir.h"
 
 #include "base/file.h"
 #include "base/names.h"
+#include "base/self.h"
 #include "base/vec.h"
 
 #include <ctype.h>
@@ -15,10 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-#ifdef __linux__
-#include <sys/auxv.h>
-#endif
 
 #ifndef SMSIM_DATA_DIR
 #define SMSIM_DATA_DIR "."
@@ -30,32 +28,20 @@ static bool is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-enum { PATH_SIZE = 4096, UP_MOST = 3 };
-
-/* The name by which the kernel was asked to run the program, for places without /proc;
- * NULL: unknown. It begins where the program was started. */
-static const char *started_as(void)
-{
-#ifdef __linux__
-    return (const char *)getauxval(AT_EXECFN);
-#else
-    return NULL;
-#endif
-}
+enum { UP_MOST = 3 };
 
 /* The file that holds this code: the shared library, or the executable. */
-static int own_file(char path[PATH_SIZE])
+static int own_file(char path[SELF_PATH_B])
 {
-    static const char self[] = "/proc/self/exe";
+    static const char within[] = "";
     Dl_info info;
-    bool library =
-        dladdr(self, &info) && info.dli_fname && strstr(info.dli_fname, "libsmsim.so");
-    char *real = realpath(library ? info.dli_fname : self, NULL);
-    if (!real && !library && started_as())
-        real = realpath(started_as(), NULL);
-    int n = real ? snprintf(path, PATH_SIZE, "%s", real) : -1;
+    if (!dladdr(within, &info) || !info.dli_fname ||
+        !strstr(info.dli_fname, "libsmsim."))
+        return self_real_path(path);
+    char *real = realpath(info.dli_fname, NULL);
+    int n = real ? snprintf(path, SELF_PATH_B, "%s", real) : -1;
     free(real);
-    return n > 0 && n < PATH_SIZE ? 0 : -1;
+    return n > 0 && n < SELF_PATH_B ? 0 : -1;
 }
 
 static bool is_ours(struct arena *arena, const char *dir)
@@ -68,7 +54,7 @@ static bool is_ours(struct arena *arena, const char *dir)
  * else the one fixed at build time. */
 static const char *near_code(struct arena *arena)
 {
-    char path[PATH_SIZE];
+    char path[SELF_PATH_B];
     if (own_file(path))
         return SMSIM_DATA_DIR;
     for (int up = 0; up < UP_MOST; up++) {
@@ -87,7 +73,7 @@ static const char *near_code(struct arena *arena)
 
 /* The same for the whole process: found once. */
 static pthread_once_t found = PTHREAD_ONCE_INIT;
-static char found_root[PATH_SIZE];
+static char found_root[SELF_PATH_B];
 
 static void find_root(void)
 {

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/self.h"
 #include "config/datadir.h"
 
 #include <string.h>
@@ -43,7 +44,10 @@ uint64_t inputs_hash_now(enum input_kind kind, const char *name)
     struct err err = { 0 };
     size_t len = 0;
     arena_init(&arena);
-    const char *file = kind == INPUT_PROGRAM ? "/proc/self/exe"
+    char self[SELF_PATH_B] = "";
+    if (kind == INPUT_PROGRAM)
+        (void)self_path(self);
+    const char *file = kind == INPUT_PROGRAM ? self
                        : kind == INPUT_DATA
                            ? arena_printf(&arena, "%s/%s", datadir_root(&arena), name)
                            : name;

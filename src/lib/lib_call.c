@@ -9,6 +9,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
 
 static _Thread_local struct lib_call *current;
 static pthread_once_t started = PTHREAD_ONCE_INIT;
