@@ -41,6 +41,12 @@ seeds() {
     esac
 }
 
+# folders of goldens whose file is read as a job: FOLDER/./FILE
+jobs() {
+    sed -n 's:.*\(simulate\|check\|plan\) \(tests/cli/[^/ ]*\)/\([^ ]*\).*:\2/./\3:p' tests/cli/*/cmd | sort -u |
+        while read -r file; do [ ! -f "$file" ] || echo "$file"; done
+}
+
 # alone TARGET ARGUMENT...
 alone() {
     target=$1
@@ -90,9 +96,18 @@ for target in sources launch kineto training_logs nsight chakra serve journal wo
     fi
 done
 if [ "$how" = libfuzzer ]; then
+    FUZZ_START=tests/cli/hydra-document/./runs/tuned/sft.yaml
+    export FUZZ_START
+    mkdir -p "$build/folders"
+    (cd "${FUZZ_START%%/./*}" && find . -name '*.yaml') | while read -r file; do
+        { echo "$file" && cat "${FUZZ_START%%/./*}/$file"; } >"$build/folders/$(echo "$file" | tr / _)"
+    done
+    guided folders folders "$build"/folders/*
     guided cfg cfg scenarios/*.json
     guided logs logs tests/measure/*.log
 else
+    # shellcheck disable=SC2046 # several files
+    alone folders "$seconds" "$seed" $(jobs)
     alone logs "$seconds" "$seed" tests/measure/*.log
     alone cfg $((seconds * 500)) "$seed"
 fi
