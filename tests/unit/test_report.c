@@ -1,10 +1,15 @@
 /* What is printed of a step: every name of the contract in its order, nulls where
  * nothing is known, and text within its columns. The step is made by hand. */
+#include "calibrate/calibration.h"
 #include "report/figure/meaning.h"
 #include "report/figure/step_parts.h"
 #include "report/report.h"
+#include "report/text/attention.h"
+#include "report/text/experts.h"
+#include "report/text/transfer.h"
 
 #include <CUnit/CUnit.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -304,6 +309,81 @@ static void test_time_parts(void)
     CU_ASSERT_DOUBLE_EQUAL(figure_parts_pass(boxes, 2 * PASSES), 1, 1e-9);
 }
 
+/* --- fitted sets -------------------------------------------------------------------- */
+
+typedef void report_fitted(FILE *out, const struct calibration *c,
+                           const struct samples *s);
+
+static bool prints(report_fitted *print, const struct calibration *c,
+                   const char *status)
+{
+    static const struct samples none;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    print(out, c, &none);
+    fclose(out);
+    bool found = strstr(text, status) != NULL;
+    free(text);
+    return found;
+}
+
+/* Each of the doubles in that many bytes is compared with the shipped one's, to four
+ * digits. */
+static void compare_terms(report_fitted *print, const struct calibration *c, void *from,
+                          size_t bytes)
+{
+    CU_ASSERT(prints(print, c, "; as shipped\n"));
+    for (size_t at = 0; at < bytes; at += sizeof(double)) {
+        double was, more;
+        memcpy(&was, (char *)from + at, sizeof(was));
+        more = was * 1.0001;
+        memcpy((char *)from + at, &more, sizeof(more));
+        CU_ASSERT(prints(print, c, "; as shipped\n"));
+        more = was * 1.01;
+        memcpy((char *)from + at, &more, sizeof(more));
+        CU_ASSERT(prints(print, c, "; not what is shipped\n"));
+        memcpy((char *)from + at, &was, sizeof(was));
+    }
+}
+
+static void test_fitted_attention(void)
+{
+    const struct attention shipped = { "vllm", "", 1, 2, 3, 128, 4, 5, 6, 7, 8 };
+    struct calibration_attention row = { .shipped = &shipped, .attention = shipped };
+    struct calibration c = { .attentions = { &row, 1, 1 } };
+    struct attention *own = &row.attention;
+    compare_terms(report_attentions, &c, &own->product_flops, 3 * sizeof(double));
+    compare_terms(report_attentions, &c, &own->start_s, 5 * sizeof(double));
+    CU_ASSERT(prints(report_attentions, &c, "half blocks from 128 columns"));
+    own->half_blocks = 0;
+    CU_ASSERT(prints(report_attentions, &c, "whole blocks; not what is shipped\n"));
+    row.shipped = NULL;
+    CU_ASSERT(prints(report_attentions, &c, "; not shipped\n"));
+}
+
+static void test_fitted_transfer(void)
+{
+    const struct transfer shipped = { "deepep", 0, 1, 2, 3, 4, 5, 6 };
+    struct calibration_transfer row = { .shipped = &shipped, .transfer = shipped };
+    struct calibration c = { .transfers = { &row, 1, 1 } };
+    compare_terms(report_transfers, &c, &row.transfer.start_s, 6 * sizeof(double));
+    row.set.why = "too few rows";
+    CU_ASSERT(prints(report_transfers, &c, "nothing was fitted: too few rows"));
+}
+
+static void test_fitted_experts(void)
+{
+    static const struct product_format format = { .name = "bf16" };
+    const struct experts_kernel shipped = { "vllm", &format, 1, 2, 3, 4, 5,
+                                            6,      7,       8, 9, 1, 2 };
+    struct calibration_experts row = { .shipped = &shipped, .kernel = shipped };
+    struct calibration c = { .experts = { &row, 1, 1 } };
+    compare_terms(report_experts, &c, &row.kernel.eta, 11 * sizeof(double));
+    row.shipped = NULL;
+    CU_ASSERT(prints(report_experts, &c, "; not shipped\n"));
+}
+
 void test_report_register(void)
 {
     CU_pSuite suite = CU_add_suite("report", NULL, NULL);
@@ -314,6 +394,9 @@ void test_report_register(void)
     CU_add_test(suite, "JSON has the contract's keys", test_json_keys);
     CU_add_test(suite, "JSON of the cost", test_json_cost);
     CU_add_test(suite, "text", test_text);
+    CU_add_test(suite, "attention as shipped", test_fitted_attention);
+    CU_add_test(suite, "transfers as shipped", test_fitted_transfer);
+    CU_add_test(suite, "experts as shipped", test_fitted_experts);
     CU_add_test(suite, "wrapped lines", test_wrap);
     CU_add_test(suite, "lines of a text", test_lines);
 }

@@ -2,18 +2,15 @@
 
 #include "report/text/fitted.h"
 
-/* To the four digits that files have. */
-static bool is_as_shipped(const struct attention *a, const struct attention *b)
-{
-    return a->half_blocks == b->half_blocks &&
-           fitted_is_near(a->product_flops, b->product_flops) &&
-           fitted_is_near(a->softmax_s, b->softmax_s) &&
-           fitted_is_near(a->tail, b->tail) && fitted_is_near(a->start_s, b->start_s) &&
-           fitted_is_near(a->moved_Bps, b->moved_Bps) &&
-           fitted_is_near(a->keys_Bps, b->keys_Bps) &&
-           fitted_is_near(a->block_s, b->block_s) &&
-           fitted_is_near(a->token_s, b->token_s);
-}
+#include <stddef.h>
+
+static const size_t terms[] = {
+    offsetof(struct attention, product_flops), offsetof(struct attention, softmax_s),
+    offsetof(struct attention, tail),          offsetof(struct attention, start_s),
+    offsetof(struct attention, moved_Bps),     offsetof(struct attention, keys_Bps),
+    offsetof(struct attention, block_s),       offsetof(struct attention, token_s)
+};
+enum { N_TERMS = sizeof(terms) / sizeof(terms[0]) };
 
 static void print_one(FILE *out, const struct calibration_attention *p)
 {
@@ -34,7 +31,10 @@ static void print_one(FILE *out, const struct calibration_attention *p)
         "%s\n",
         a->product_flops / 1e12, a->softmax_s * 1e12, a->tail, a->start_s * 1e6,
         a->moved_Bps / 1e9, a->keys_Bps / 1e9, a->block_s * 1e6, a->token_s * 1e9,
-        halves, fitted_status(p->shipped, p->shipped && is_as_shipped(a, p->shipped)));
+        halves,
+        fitted_status(p->shipped, p->shipped &&
+                                      a->half_blocks == p->shipped->half_blocks &&
+                                      fitted_same(a, p->shipped, terms, N_TERMS)));
 }
 
 void report_attentions(FILE *out, const struct calibration *c, const struct samples *s)

@@ -2,21 +2,20 @@
 
 #include "report/text/fitted.h"
 
-/* To the four digits that files have. */
-static bool is_as_shipped(const struct experts_kernel *a,
-                          const struct experts_kernel *b)
-{
-    return fitted_is_near(a->eta, b->eta) && fitted_is_near(a->port_Bps, b->port_Bps) &&
-           fitted_is_near(a->hbm_frac, b->hbm_frac) &&
-           fitted_is_near(a->epilogue, b->epilogue) &&
-           fitted_is_near(a->partial_waves, b->partial_waves) &&
-           fitted_is_near(a->start_s, b->start_s) &&
-           fitted_is_near(a->local_passes, b->local_passes) &&
-           fitted_is_near(a->all_passes, b->all_passes) &&
-           fitted_is_near(a->slot_s, b->slot_s) &&
-           fitted_is_near(a->expert_s, b->expert_s) &&
-           fitted_is_near(a->foreign, b->foreign);
-}
+#include <stddef.h>
+
+static const size_t terms[] = { offsetof(struct experts_kernel, eta),
+                                offsetof(struct experts_kernel, port_Bps),
+                                offsetof(struct experts_kernel, hbm_frac),
+                                offsetof(struct experts_kernel, epilogue),
+                                offsetof(struct experts_kernel, partial_waves),
+                                offsetof(struct experts_kernel, start_s),
+                                offsetof(struct experts_kernel, local_passes),
+                                offsetof(struct experts_kernel, all_passes),
+                                offsetof(struct experts_kernel, slot_s),
+                                offsetof(struct experts_kernel, expert_s),
+                                offsetof(struct experts_kernel, foreign) };
+enum { N_TERMS = sizeof(terms) / sizeof(terms[0]) };
 
 static void print_one(FILE *out, const struct calibration_experts *p)
 {
@@ -34,7 +33,8 @@ static void print_one(FILE *out, const struct calibration_experts *p)
             k->eta, k->port_Bps / 1e9, k->hbm_frac, k->epilogue, k->partial_waves,
             k->start_s * 1e6, k->local_passes, k->all_passes, k->slot_s * 1e9,
             k->expert_s * 1e9, k->foreign,
-            fitted_status(p->shipped, p->shipped && is_as_shipped(k, p->shipped)));
+            fitted_status(p->shipped,
+                          p->shipped && fitted_same(k, p->shipped, terms, N_TERMS)));
 }
 
 void report_experts(FILE *out, const struct calibration *c, const struct samples *s)

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 void fitted_files(FILE *out, const struct samples *s)
 {
@@ -36,9 +37,16 @@ const char *fitted_floor(char text[32], const struct calibration_errors *e)
     return text;
 }
 
-bool fitted_is_near(double a, double b)
+bool fitted_same(const void *a, const void *b, const size_t *at, size_t n)
 {
-    return fabs(a - b) <= 1e-3 * fmax(fabs(a), fabs(b));
+    for (size_t i = 0; i < n; i++) {
+        double x, y;
+        memcpy(&x, (const char *)a + at[i], sizeof(x));
+        memcpy(&y, (const char *)b + at[i], sizeof(y));
+        if (fabs(x - y) > 1e-3 * fmax(fabs(x), fabs(y)))
+            return false;
+    }
+    return true;
 }
 
 const char *fitted_status(bool is_shipped, bool is_same)

@@ -21,8 +21,9 @@ bool fitted_row(FILE *out, int width, const char *name, const char *why,
 /* "1.2/3.4 %", what equal rows differ by; "-" without. Into text, which it gives. */
 const char *fitted_floor(char text[32], const struct calibration_errors *e);
 
-/* Whether two values are the same in a file, of so many digits' tolerance. */
-bool fitted_is_near(double a, double b);
+/* Whether two structs' doubles at these places are the same in a file, which has four
+ * digits of each. */
+bool fitted_same(const void *a, const void *b, const size_t *at, size_t n);
 
 /* "as shipped", or what else. */
 const char *fitted_status(bool is_shipped, bool is_same);

@@ -2,16 +2,14 @@
 
 #include "report/text/fitted.h"
 
-/* To the four digits that files have. */
-static bool is_as_shipped(const struct transfer *a, const struct transfer *b)
-{
-    return fitted_is_near(a->start_s, b->start_s) &&
-           fitted_is_near(a->token_s, b->token_s) &&
-           fitted_is_near(a->token_Bps, b->token_Bps) &&
-           fitted_is_near(a->copy_s, b->copy_s) &&
-           fitted_is_near(a->copy_Bps, b->copy_Bps) &&
-           fitted_is_near(a->rate_Bps, b->rate_Bps);
-}
+#include <stddef.h>
+
+static const size_t terms[] = {
+    offsetof(struct transfer, start_s),   offsetof(struct transfer, token_s),
+    offsetof(struct transfer, token_Bps), offsetof(struct transfer, copy_s),
+    offsetof(struct transfer, copy_Bps),  offsetof(struct transfer, rate_Bps)
+};
+enum { N_TERMS = sizeof(terms) / sizeof(terms[0]) };
 
 static void print_one(FILE *out, const struct calibration_transfer *p)
 {
@@ -28,7 +26,8 @@ static void print_one(FILE *out, const struct calibration_transfer *p)
         "an SM,\n    %.4g GB/s in all; %s\n",
         t->start_s * 1e6, t->token_s * 1e6, t->token_Bps / 1e9, t->copy_s * 1e6,
         t->copy_Bps / 1e9, t->rate_Bps / 1e9,
-        fitted_status(p->shipped, p->shipped && is_as_shipped(t, p->shipped)));
+        fitted_status(p->shipped,
+                      p->shipped && fitted_same(t, p->shipped, terms, N_TERMS)));
 }
 
 void report_transfers(FILE *out, const struct calibration *c, const struct samples *s)
