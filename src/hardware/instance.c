@@ -97,6 +97,12 @@ static const struct cfg_field price_fields[] = {
     CFG_END,
 };
 
+/* "2026-07-20", "2024-12" or years, "2021-2025": dates are compared as texts. */
+static bool is_date(const char *text)
+{
+    return strlen(text) >= 7 && strspn(text, "0123456789-") == strlen(text);
+}
+
 static int read_prices(struct instance *inst, struct cfg array)
 {
     if (!cfg_present(array))
@@ -109,6 +115,11 @@ static int read_prices(struct instance *inst, struct cfg array)
 
         if (cfg_read(cfg_at(array, i), price_fields, &raw))
             return -1;
+        if (!is_date(raw.price.date))
+            return cfg_error(cfg_get(cfg_at(array, i), "date"), DIAG_WRONG_TYPE,
+                             "\"%s\" is no date (write \"2026-07-20\", or years as "
+                             "\"2021-2025\")",
+                             raw.price.date);
         raw.price.service = names_of(services, raw.service);
         raw.price.purchase = (enum instance_purchase)raw.purchase;
         if (raw.purchase == INSTANCE_ON_DEMAND)
