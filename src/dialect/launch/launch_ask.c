@@ -352,7 +352,8 @@ static bool is_decided_by(const struct launch_unresolved *o, const char *name)
            (itself && strcmp(itself, name) == 0);
 }
 
-/* One variable of a shell that leaves several fields open is asked for once. */
+/* One variable of a shell that leaves several fields open is asked for once; so is one
+ * whose values the script names. */
 static bool ask_variable(struct launch *l, struct cfg root, question_vec *all,
                          int64_t first)
 {
@@ -370,10 +371,11 @@ static bool ask_variable(struct launch *l, struct cfg root, question_vec *all,
                           o->pointer, o->from);
         all->v[i].asked = true;
     }
-    bool any = others.len > 0;
+    bool any = others.len > 0 || (open && values_of(l, open->ask));
     if (any)
         diags_add(&l->loader->diags, unresolved_at(l, open->pointer, open->line),
-                  "%s; it decides %s, too %s", open->what, strbuf_get(&others),
+                  "%s%s%s%s %s", open->what, others.len ? "; it decides " : "",
+                  strbuf_get(&others), others.len ? ", too" : "",
                   way(l, root,
                       arena_printf(&l->loader->arena, "/shell/%.60s", open->ask),
                       open));

@@ -240,7 +240,7 @@ void core_take_model(const struct nemo *n)
         take_widths(n, known.json, it);
     else if (it && it->value->text && strchr(it->value->text, '/'))
         take_id(n, it->value->text, it);
-    else
+    else if (!launch_is_unresolved(n->t, "/model"))
         launch_add_unresolved(n->t, "/model", it ? it->line : n->t->l->line,
                               "%.60s%swhich model it is, is not known by it", word,
                               *word ? ": " : "");

@@ -160,6 +160,8 @@ void nemo_ask_parts(struct launch_context *t, const struct value *open);
  * file does not is asked for. */
 struct value *nemo_unknown_recipe(struct launch_context *t,
                                   const struct nemo_call *call);
+/* The same of a recipe whose name is not known, as an argument of the script decides it. */
+struct value *nemo_unknown_name(struct launch_context *t, struct value *name);
 void nemo_ask_recipe(struct launch_context *t, const struct value *flat);
 /* Puts `over` over a flat configuration: an object goes before all of its place. */
 void nemo_overlay(struct arena *arena, struct value *flat, const struct value *over);

@@ -335,8 +335,10 @@ static void take_nodes(struct launch_context *t, const struct launch_command *c)
 }
 
 /* The function that --recipe names, or that --model and --mode are parts of
- * (scripts/training/run_recipe.py, v0.6); NULL: it is asked for. */
-static const char *recipe_of(struct launch_context *t, const struct launch_command *c)
+ * (scripts/training/run_recipe.py, v0.6); NULL: it is asked for, and `lost` is what is
+ * not known of its words. */
+static const char *recipe_of(struct launch_context *t, const struct launch_command *c,
+                             struct value **lost)
 {
     const char *name = NULL, *mode = NULL;
     const struct shell_word *w = option(c, "--recipe", &name), *m = NULL;
@@ -345,8 +347,9 @@ static const char *recipe_of(struct launch_context *t, const struct launch_comma
         m = option(c, "--mode", &mode);
     }
     if (w->why || (m && m->why)) {
-        launch_add_unresolved(t, "/model", w->line, "%s: %s, and nothing is run",
-                              w->why ? w[-1].text : "--mode", w->why ? w->why : m->why);
+        *lost = w->why ? launch_word_value(t->arena, w, name)
+                       : launch_word_value(t->arena, m, mode);
+        launch_add_unknown(t, "/model", w->why ? w[-1].text : "--mode", *lost);
         return NULL;
     }
     if (option(c, "--recipe", &name))
@@ -362,20 +365,26 @@ static const char *recipe_of(struct launch_context *t, const struct launch_comma
 static void read_bridge(struct launch_context *t, const struct launch_command *c)
 {
     struct value *given = value_new(t->arena, VALUE_DICT, c->command->line, 0);
-    const char *text = recipe_of(t, c), *scheme = NULL;
-    if (!text)
+    struct value *lost = NULL, *facts = NULL;
+    const char *text = recipe_of(t, c, &lost), *scheme = NULL;
+    if (!text && !lost)
         return;
-    either(c, "--peft_scheme", "--peft-scheme", &scheme);
-    text = nemo_recipe_now(t, text, scheme && strcasecmp(scheme, "none") != 0,
-                           c->command->line);
-    const struct nemo_call call = { .recipe = text, .line = c->command->line };
     take_nodes(t, c);
     take_options(t, c, given);
     launch_take_overrides(t->arena, given, c);
-    struct value *facts = nemo_recipe_facts(t, &call);
+    if (text) {
+        either(c, "--peft_scheme", "--peft-scheme", &scheme);
+        text = nemo_recipe_now(t, text, scheme && strcasecmp(scheme, "none") != 0,
+                               c->command->line);
+        const struct nemo_call call = { .recipe = text, .line = c->command->line };
+        facts = nemo_recipe_facts(t, &call);
+    } else {
+        facts = nemo_unknown_name(t, lost);
+    }
     if (!facts)
         return;
-    note_scaling(t, text, given, c->command->line);
+    if (text)
+        note_scaling(t, text, given, c->command->line);
     overlay_file(t, c, facts);
     nemo_overlay(t->arena, facts, launch_flatten(t->arena, given));
     core_read(t, facts, "a recipe of Megatron-Bridge");

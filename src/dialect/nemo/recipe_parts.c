@@ -100,9 +100,7 @@ static void ask_field(struct launch_context *t, const char *pointer,
     json_object_del(in, slash + 1);
     launch_forget(t, pointer);
     if (it->value->kind == VALUE_UNKNOWN)
-        launch_add_unresolved(t, pointer, it->line,
-                              "%s: %s, and nothing is run: what it sets is not known",
-                              it->key, it->value->why);
+        launch_add_unknown(t, pointer, it->key, it->value);
     else
         launch_add_unresolved(t, pointer, it->line, "what %.80s sets is not known",
                               it->value->text);
@@ -129,6 +127,20 @@ struct value *nemo_unknown_recipe(struct launch_context *t,
     value_add(t->arena, flat, UNKNOWN_RECIPE, call->line,
               value_new_string(t->arena, call->recipe, call->line, 0));
     return flat;
+}
+
+struct value *nemo_unknown_name(struct launch_context *t, struct value *name)
+{
+    struct value *flat = value_new(t->arena, VALUE_DICT, name->line, 0);
+    value_add(t->arena, flat, UNKNOWN_RECIPE, name->line, name);
+    return flat;
+}
+
+/* Whether a recipe that is not known may train adapters, by its name. */
+static bool may_adapt(const struct value *name)
+{
+    return name->kind == VALUE_UNKNOWN || strstr(name->text, "peft") ||
+           strstr(name->text, "finetune");
 }
 
 void nemo_ask_recipe(struct launch_context *t, const struct value *flat)
@@ -171,11 +183,14 @@ void nemo_ask_recipe(struct launch_context *t, const struct value *flat)
         { "/training/lora", NULL, { "peft.@", "peft.dim", "peft.peft_scheme" } },
     };
     const struct value_item *it = value_get(flat, UNKNOWN_RECIPE);
+    const struct value_item named = { "--recipe", it ? it->line : 0,
+                                      it ? it->value : NULL };
     launch_hear(t, it);
+    if (it && it->value->kind == VALUE_UNKNOWN)
+        it = &named;
     for (size_t i = 0; it && i < sizeof(fields) / sizeof(fields[0]); i++) {
-        bool given = strcmp(fields[i].pointer, "/training/lora") == 0 &&
-                     !strstr(it->value->text, "peft") &&
-                     !strstr(it->value->text, "finetune");
+        bool given =
+            strcmp(fields[i].pointer, "/training/lora") == 0 && !may_adapt(it->value);
         for (int k = 0; k < 3 && fields[i].keys[k]; k++)
             given |= value_get(flat, fields[i].keys[k]) != NULL;
         if (given)
