@@ -1,5 +1,6 @@
 #include "cost/kernel.h"
 
+#include "cost/efficient.h"
 #include "cost/gemm.h"
 
 #include <math.h>
@@ -122,8 +123,7 @@ static double flash_pairs(double rows, double columns, int64_t n, bool causal)
                                      : rows * columns;
 }
 
-/* The columns that a head is computed as (3.8). */
-static double flash_width(int64_t head_dim)
+double kernel_flash_width(int64_t head_dim)
 {
     bool of_256 = head_dim > 192 && head_dim <= 256;
     return of_256 ? 256 : 32 * ceil_div((double)head_dim, 32);
@@ -155,7 +155,7 @@ double kernel_flash_s(const struct gpu *gpu, const struct kernel_flash *k,
     double clock = k->sustained ? flash_clock(gpu, k->dtype) : 1;
     double sm_flops =
         frac * clock * flash_peak_flops(gpu, k->dtype) / (double)gpu->n_sms;
-    double pair_flops = 4.0 * FLASH_TILE * FLASH_TILE * flash_width(k->head_dim);
+    double pair_flops = 4.0 * FLASH_TILE * FLASH_TILE * kernel_flash_width(k->head_dim);
     double pair_s = pair_flops * (k->backward ? flash_backward_flops : 1) / sm_flops;
     double busiest = h * flash_pairs(rows, columns, k->n, k->causal) / sms +
                      (k->causal ? flash_tail * columns : 0);
@@ -306,15 +306,6 @@ static double flash_clock_between(const struct gpu *gpu, const struct op *op,
     return gpu->limit_clock / cbrt(share / pow(unlimited, 3) + 1 - share);
 }
 
-/* PyTorch's memory-efficient kernel has half of flash-attention 2's rate (MODEL.md,
- * 3.29); elsewhere the GPU's file has its own. */
-static double efficient_rate(const struct gpu *gpu, const struct op *op)
-{
-    enum { AMPERE = 80 };
-    return op->efficient && gpu->sm_arch >= AMPERE && dtype_bytes(op->dtype) <= 2 ? 0.5
-                                                                                  : 1;
-}
-
 /* Backward of heads whose values have other columns than their keys (latent attention)
  * on data-centre Blackwell, over that of heads of 128 (MODEL.md, 3.31). */
 static double uneven_rate(const struct gpu *gpu, const struct op *op)
@@ -341,8 +332,8 @@ static double flash_rate(const struct gpu *gpu, const struct framework *fw,
 {
     if (op->kind != OP_FLASH)
         return 1;
-    double kind = (op->sinks ? fw->rates.flash_sinks : 1) * efficient_rate(gpu, op) *
-                  uneven_rate(gpu, op);
+    double kind = (op->sinks ? fw->rates.flash_sinks : 1) *
+                  efficient_attention_rate(gpu, op) * uneven_rate(gpu, op);
     enum gpu_flash version = kernel_flash_version(gpu, fw, op);
     if (op->cudnn && version != GPU_FLASH_3)
         return kind * cudnn_rate;

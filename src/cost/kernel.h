@@ -49,6 +49,9 @@ struct kernel_flash {
     bool sustained; /* clocks of long training, not of a short burst */
 };
 
+/* The columns that a head of so many is computed as (3.8). */
+double kernel_flash_width(int64_t head_dim);
+
 /* Seconds of it. */
 double kernel_flash_s(const struct gpu *gpu, const struct kernel_flash *k,
                       struct kernel_share share);

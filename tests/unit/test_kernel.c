@@ -460,6 +460,42 @@ static void test_flash_efficient(void)
         }
 }
 
+/* (3.32): what a head's columns cost, by how much shared memory a block has. */
+static void test_flash_efficient_heads(void)
+{
+    static const double forward[] = { 1.5, 1, 7.0 / 6, 1, 2.25, 2.25 },
+                        backward[] = { 1.6, 1, 1.2, 1, 2.25, 2.25 },
+                        client[] = { 1.6, 1, 1.2, 2.25, 2.25, 2.25 };
+    static const int64_t columns[] = { 32, 64, 96, 128, 160, 256 };
+    static const int archs[] = { 80, 86, 89, 90, 100, 120 };
+    struct gpu g = a100();
+    struct framework fw = { .rates = { .flash_forward = 1, .flash_backward = 1 } };
+    g.flash_sustained = 1;
+    for (size_t a = 0; a < sizeof(archs) / sizeof(archs[0]); a++)
+        for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+            for (int back = 0; back < 2; back++) {
+                struct op op = { .kind = OP_FLASH,
+                                 .dtype = DTYPE_BF16,
+                                 .m = 4096,
+                                 .n = 4096,
+                                 .k = columns[i],
+                                 .batch = 64,
+                                 .backward = back };
+                g.sm_arch = archs[a];
+                bool small = archs[a] == 86 || archs[a] == 89 || archs[a] == 120;
+                double want = !back ? forward[i] : small ? client[i] : backward[i];
+                if (back && archs[a] == 120 && columns[i] == 96)
+                    want *= 2.25; /* sm86 and sm89 alone have a kernel for 96 */
+                if (columns[i] == 160)
+                    want *= back ? (2 + 3 * 1.6) / 5 : 1.3;
+                double flash = kernel_framework_s(&g, &fw, false, &op, kernel_alone);
+                op.efficient = true;
+                double efficient =
+                    kernel_framework_s(&g, &fw, false, &op, kernel_alone);
+                CU_ASSERT_DOUBLE_EQUAL(efficient / flash, 2 * want, 1e-9);
+            }
+}
+
 /* (3.31): backward of latent attention on data-centre Blackwell alone. */
 static void test_flash_uneven(void)
 {
@@ -705,6 +741,7 @@ void test_kernel_register(void)
     CU_ADD_TEST(suite, test_flash2);
     CU_ADD_TEST(suite, test_flash_wide);
     CU_ADD_TEST(suite, test_flash_efficient);
+    CU_ADD_TEST(suite, test_flash_efficient_heads);
     CU_ADD_TEST(suite, test_flash_uneven);
     CU_ADD_TEST(suite, test_flash_between);
     CU_ADD_TEST(suite, test_flash_by_hand);
