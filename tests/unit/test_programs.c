@@ -408,6 +408,22 @@ static const struct program_case started[] = {
                                           "clipping\":1.0,\"micro_"
                                           "batch_size\":6,\"task\":\"causal-lm\"}}",
       NULL },
+    /* what nobody gave has transformers' defaults */
+    { "cat > mine.py <<'EOF'\n" IMPORTS
+      "parser = TrlParser((TrainingArguments,))\n"
+      "(given,) = parser.parse_args_and_config()\n"
+      "if given.fsdp is not None and given.fsdp != '' and len(given.fsdp_config) > 0:\n"
+      "    more = {'fsdp': given.fsdp, 'fsdp_config': given.fsdp_config}\n"
+      "else:\n    more = {'gradient_checkpointing': given.gradient_checkpointing}\n"
+      "args = TrainingArguments('o', bf16=given.deepspeed is None,\n"
+      "    per_device_train_batch_size=given.per_device_train_batch_size, **more)\n"
+      "Trainer(AutoModelForCausalLM.from_pretrained('gpt2'), args).train()\n"
+      "EOF\ntorchrun --nnodes 2 mine.py --per_device_train_batch_size 3\n",
+      CLUSTER(",\"gpus_per_instance\":1") "\"model\":\"gpt2\",\"training\":{\"gradient_"
+                                          "clipping\":1.0,\"micro_batch_size\":3,"
+                                          "\"precision\":\"amp_bf16\",\"task\":"
+                                          "\"causal-lm\"}}",
+      NULL },
 };
 
 /* --- jobs of SageMaker's ------------------------------------------------------------- */

@@ -1,5 +1,4 @@
-/* Arguments of a script in its own text: argparse, and parsers whose arguments are the
- * fields of dataclasses (transformers' HfArgumentParser, TRL's and alignment-handbook's). */
+/* Arguments of a script in its own text, as argparse has them. */
 #include "base/names.h"
 #include "dialect/python/python_parse.h"
 
@@ -7,8 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char parser_mark[] = "HfArgumentParser", classes_key[] = "classes";
 
 /* What was given ----------------------------------------------------------------------- */
 
@@ -28,7 +25,7 @@ static struct value *typed_text(struct python_parser *r, int64_t line, const cha
     return python_text(r, line, text);
 }
 
-static struct value *typed(struct python_parser *r, const struct value *v, int deep)
+struct value *python_typed(struct python_parser *r, const struct value *v, int deep)
 {
     int64_t line = v->line > 0 ? -v->line : -1;
     if (deep > PYTHON_DEPTH_MAX)
@@ -41,7 +38,7 @@ static struct value *typed(struct python_parser *r, const struct value *v, int d
     copy->text = v->text;
     copy->why = v->why;
     for (int32_t i = 0; i < v->n && !r->limit; i++) {
-        struct value *e = typed(r, v->items[i].value, deep + 1);
+        struct value *e = python_typed(r, v->items[i].value, deep + 1);
         if (v->kind == VALUE_DICT)
             python_put(r, copy, v->items[i].key, line, e);
         else
@@ -53,7 +50,7 @@ static struct value *typed(struct python_parser *r, const struct value *v, int d
 struct value *python_given(struct python_parser *r, const char *name)
 {
     const struct value *v = value_member(r->wanted->given, name);
-    return v ? typed(r, v, 0) : NULL;
+    return v ? python_typed(r, v, 0) : NULL;
 }
 
 /* argparse ----------------------------------------------------------------------------- */
@@ -120,13 +117,13 @@ static struct value *short_given(struct python_parser *r, const char *option, bo
         if (sets && !w->text[2])
             return python_bool(r, -w->line, strcmp(action->text, "store_true") == 0);
         if (!sets && w->text[2])
-            return typed(r,
-                         value_new_string(r->p->arena,
-                                          w->text + 2 + (w->text[2] == '='), w->line,
-                                          0),
-                         0);
+            return python_typed(r,
+                                value_new_string(r->p->arena,
+                                                 w->text + 2 + (w->text[2] == '='),
+                                                 w->line, 0),
+                                0);
         if (!sets && i + 1 < words->n)
-            return typed(r, words->items[i + 1].value, 0);
+            return python_typed(r, words->items[i + 1].value, 0);
     }
     return NULL;
 }
@@ -227,10 +224,7 @@ void python_add_argument(struct python_parser *r, const struct value *arguments,
     python_put(r, r->parsed, name, line, v);
 }
 
-/* The one member of a dictionary that a name begins, as argparse completes it
- * (argparse.py, allow_abbrev); `word`: only within its last word, or to "_or_path". NULL:
- * none, or several. */
-static const char *completed(const struct value *dict, const char *name, bool word)
+const char *python_completed(const struct value *dict, const char *name, bool word)
 {
     size_t n = strlen(name);
     const char *found = NULL;
@@ -253,11 +247,11 @@ static void complete(struct python_parser *r)
 {
     const struct value *given = r->wanted->given;
     for (int32_t i = 0; given && r->parsed && i < given->n && !r->limit; i++) {
-        const char *key = completed(r->parsed, given->items[i].key, false);
+        const char *key = python_completed(r->parsed, given->items[i].key, false);
         r->lex.work += r->parsed->n / 8;
         if (key)
             python_put(r, r->parsed, key, r->parsed->line,
-                       typed(r, given->items[i].value, 0));
+                       python_typed(r, given->items[i].value, 0));
     }
 }
 
@@ -298,7 +292,7 @@ static void take_words(struct python_parser *r, struct value *parsed,
                       (next->kind != VALUE_STRING || strncmp(next->text, "--", 2) != 0);
         struct value *v =
             equals   ? typed_text(r, w->line, equals + 1)
-            : valued ? typed(r, next, 0)
+            : valued ? python_typed(r, next, 0)
                      : python_bool(r, w->line,
                                    !(now && now->kind == VALUE_BOOL && now->integer));
         v->line = w->line;
@@ -330,158 +324,51 @@ struct value *python_parse_args(struct python_parser *r, const char *method,
     return both;
 }
 
-/* Fields of dataclasses ------------------------------------------------------------------ */
+/* Arguments of the Trainer ------------------------------------------------------------- */
 
-struct value *python_field_parser(struct python_parser *r, struct value *arguments,
-                                  int64_t line)
-{
-    const struct value *first = value_member(arguments, "0");
-    struct value *v = python_new(r, VALUE_DICT, line), *list = NULL;
-    first = first ? first : value_member(arguments, "dataclass_types");
-    if (first && first->kind == VALUE_LIST)
-        list = python_copy(r, first);
-    else
-        list = python_new(r, VALUE_LIST, line);
-    if (first && first->kind != VALUE_LIST)
-        python_append(r, list, (struct value *)(uintptr_t)first);
-    v->text = parser_mark;
-    python_put(r, v, classes_key, line, list);
-    return v;
-}
+static const char *const trl_configs[] = { "SFTConfig",  "DPOConfig", "KTOConfig",
+                                           "ORPOConfig", "CPOConfig", "RewardConfig",
+                                           NULL };
+static const char trainer_mark[] = "TrainingArguments", trl_mark[] = "Config";
 
-bool python_is_field_parser(const struct value *x)
-{
-    return x && x->kind == VALUE_DICT && x->text == parser_mark;
-}
-
-/* The name by which calls of the class are wanted, or that of what it derives from;
- * NULL. */
-static const char *wanted_name(struct python_parser *r, const struct value *class)
-{
-    const char *name = class->text ? class->text : "";
-    const struct python_function *f = python_function(r, name);
-    if (names_listed(r->wanted->calls, python_last_part(name)))
-        return name;
-    return f && f->base && names_listed(r->wanted->calls, python_last_part(f->base))
-               ? f->base
-               : NULL;
-}
-
-static const char trainer_mark[] = "TrainingArguments";
-
-static void mark_trainer(struct value *v, const char *name)
+/* TRL's configurations are such arguments too, whose switches have other defaults. */
+void python_mark_arguments(struct value *v, const char *name)
 {
     const char *last = python_last_part(name);
     size_t n = strlen(last), m = sizeof(trainer_mark) - 1;
     if (n >= m && strcmp(last + n - m, trainer_mark) == 0)
         v->text = trainer_mark;
+    else if (names_listed(trl_configs, last))
+        v->text = trl_mark;
 }
 
-/* Switches that are off unless they are given (transformers/training_args.py, 4.57): what
- * a program reads of them is known. */
-struct value *python_switch_left_out(struct python_parser *r, const struct value *x,
-                                     const char *name, int64_t line)
+/* FSDP's options after __post_init__(), where none was given. */
+static struct value *no_fsdp_config(struct python_parser *r, int64_t line)
+{
+    static const char *const off[] = { "xla", "xla_fsdp_v2", "xla_fsdp_grad_ckpt" };
+    struct value *v = python_new(r, VALUE_DICT, line);
+    python_put(r, v, "min_num_params", line, python_int(r, line, 0));
+    for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
+        python_put(r, v, off[i], line, python_bool(r, line, false));
+    return v;
+}
+
+/* Arguments that were not given (transformers/training_args.py, 4.57): what a program
+ * reads of them is known. */
+struct value *python_argument_left_out(struct python_parser *r, const struct value *x,
+                                       const char *name, int64_t line)
 {
     static const char *const off[] = { "gradient_checkpointing", "bf16", "fp16", NULL };
-    bool known = x->kind == VALUE_DICT && x->text == trainer_mark && r->wanted->given &&
-                 names_listed(off, name);
-    return known ? python_bool(r, line, false) : NULL;
-}
-
-/* One that is made of defaults and of what was given. Which of that is a field of a class
- * that is imported is not known: it has all. */
-static struct value *instance_of(struct python_parser *r, const struct value *class,
-                                 const struct value *given, int64_t line)
-{
-    struct value *v = class->kind == VALUE_DICT ? python_copy(r, class)
-                                                : python_new(r, VALUE_DICT, line);
-    const char *name = wanted_name(r, class);
-    for (int32_t i = 0; given && i < given->n && !r->limit; i++) {
-        const char *key = given->items[i].key;
-        bool off = strncmp(key, "no_", 3) == 0 && value_get(v, key + 3);
-        struct value *x = given == r->wanted->given ? typed(r, given->items[i].value, 0)
-                                                    : given->items[i].value;
-        if (off)
-            python_put(r, v, key + 3, line, python_bool(r, -1, false));
-        else
-            python_put(r, v, key, line, x);
-        /* fields of classes that are imported are not known: whole words are left to
-         * them */
-        const char *whole =
-            class->kind == VALUE_DICT ? completed(class, key, true) : NULL;
-        if (whole)
-            python_put(r, v, whole, line, x);
-    }
-    if (name || class->kind != VALUE_DICT)
-        v->gap = line; /* its other fields have defaults that are not here */
-    if (name)
-        mark_trainer(v, name);
-    if (name && python_record(r, name, line, NULL, v) >= 0) {
-        struct python_call *c = &r->p->calls.v[r->p->calls.n - 1];
-        c->result = v;
-        c->parsed = given == r->wanted->given;
-    }
-    return v;
-}
-
-bool python_parses_itself(struct python_parser *r, const struct value *object)
-{
-    static const char *const parsers[] = { "Tap", "TypedArgumentParser", NULL };
-    for (int64_t i = r->objects.n; i-- > 0;)
-        if (r->objects.v[i].value == object) {
-            const char *base = r->functions.v[r->objects.v[i].class].base;
-            return base && names_listed(parsers, python_last_part(base));
-        }
-    return false;
-}
-
-struct value *python_parse_class(struct python_parser *r, const struct value *class,
-                                 int64_t line)
-{
-    struct value *v = instance_of(r, class, r->wanted->given, line);
-    v->text = class->text;
-    return v;
-}
-
-/* What parse_dict(...), parse_json_file(...) and parse_yaml_file(...) make the instances
- * of (transformers/hf_argparser.py, 4.57), where no command gives it; else what that
- * gives. */
-static const struct value *handed(struct python_parser *r, const char *method,
-                                  const struct value *arguments, int64_t line)
-{
-    static const char *const files[] = { "parse_json_file", "parse_yaml_file", NULL };
-    static const char *const names[] = { "0", "args", "json_file", "yaml_file" };
-    const struct value *all = r->wanted->given, *v = NULL;
-    const struct python_modules *m = r->wanted->modules;
-    const char *path;
-    for (size_t i = 0; !v && i < sizeof(names) / sizeof(names[0]); i++)
-        v = value_member(arguments, names[i]);
-    if (!v || (all && all->n > 0))
-        return all;
-    if (strcmp(method, "parse_dict") == 0)
-        return v->kind == VALUE_DICT ? v : all;
-    v = names_listed(files, method) && v->kind == VALUE_STRING && m
-            ? m->document(m->of, r->p->arena, v->text, false, &path)
-            : NULL;
-    if (!v || v->kind != VALUE_DICT)
-        return all;
-    struct value *own = python_deep_copy(r, v);
-    value_move_to(own, line);
-    return own;
-}
-
-struct value *python_parse_fields(struct python_parser *r, const struct value *parser,
-                                  const char *method, const struct value *arguments,
-                                  int64_t line)
-{
-    const struct value *rest = value_member(arguments, "return_remaining_strings");
-    const struct value *classes = value_member(parser, classes_key);
-    const struct value *given = handed(r, method, arguments, line);
-    struct value *list = python_new(r, VALUE_LIST, line);
-    for (int32_t i = 0; classes && i < classes->n && !r->limit; i++)
-        python_append(r, list, instance_of(r, classes->items[i].value, given, line));
-    if (rest && python_truth(rest) == 1)
-        python_append(r, list, python_new(r, VALUE_LIST, line));
-    bool one = strcmp(method, "parse") == 0 && list->n == 1; /* alignment-handbook's */
-    return one ? list->items[0].value : list;
+    static const char *const none[] = { "deepspeed", "tf32", NULL };
+    bool trainer = x->kind == VALUE_DICT && x->text == trainer_mark;
+    if (!r->wanted->given ||
+        !(trainer || (x->kind == VALUE_DICT && x->text == trl_mark)))
+        return NULL;
+    if (names_listed(none, name))
+        return python_new(r, VALUE_NONE, line);
+    if (strcmp(name, "fsdp") == 0)
+        return python_new(r, VALUE_LIST, line);
+    if (strcmp(name, "fsdp_config") == 0)
+        return no_fsdp_config(r, line);
+    return trainer && names_listed(off, name) ? python_bool(r, line, false) : NULL;
 }

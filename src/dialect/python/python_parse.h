@@ -481,13 +481,22 @@ void python_set_attribute(struct python_parser *r, const struct value *x,
 const struct value *python_given_to(const struct python_parser *r,
                                     const struct value *x, const char *name);
 
+/* A value that a command gives, each of its words as what it looks like: 8, 1e-4, True. */
+struct value *python_typed(struct python_parser *r, const struct value *v, int deep);
+/* The one member of a dictionary that a name begins, as argparse completes it
+ * (argparse.py, allow_abbrev); `word`: only within its last word, or to "_or_path". NULL:
+ * none, or several. */
+const char *python_completed(const struct value *dict, const char *name, bool word);
 /* HfArgumentParser((A, B)), and what it parses into: A and B, as far as their fields'
  * defaults and what was given say it. */
 struct value *python_field_parser(struct python_parser *r, struct value *arguments,
                                   int64_t line);
 bool python_is_field_parser(const struct value *x);
-struct value *python_switch_left_out(struct python_parser *r, const struct value *x,
-                                     const char *name, int64_t line); /* or NULL */
+/* Marks what has the arguments of a trainer by its class, and what such a one has that
+ * was not given; NULL: that is not known. */
+void python_mark_arguments(struct value *v, const char *name);
+struct value *python_argument_left_out(struct python_parser *r, const struct value *x,
+                                       const char *name, int64_t line);
 struct value *python_parse_fields(struct python_parser *r, const struct value *parser,
                                   const char *method, const struct value *arguments,
                                   int64_t line);

@@ -203,7 +203,7 @@ struct value *python_element(struct python_parser *r, const struct value *x,
     const struct value_item *it = name ? find_item(x, name) : NULL;
     if (it)
         return it->value;
-    struct value *off = name ? python_switch_left_out(r, x, name, key->line) : NULL;
+    struct value *off = name ? python_argument_left_out(r, x, name, key->line) : NULL;
     if (off)
         return off;
     if (x->kind == VALUE_UNKNOWN || key->kind == VALUE_UNKNOWN)
