@@ -251,6 +251,16 @@ static const struct row rows[] = {
       "1024,\"task\":\"causal-lm\"}}",
       NULL },
     { false, "'microbatches': 1, 'ddp': True",
+      "'model_type': 'falcon', " MODEL ", 'num_heads_kv': 16, 'flash_attention': 1",
+      "{\"model\":{\"alibi\":false,\"bias\":false,\"hidden_size\":1024,\"model_type\":"
+      "\"falcon\",\"multi_query\":false,\"new_decoder_architecture\":false,\"num_"
+      "attention_heads\":16,\"num_hidden_layers\":24,\"num_kv_heads\":16,\"parallel_"
+      "attn\":true,\"vocab_size\":65024},\"parameters\":{\"ddp\":true,"
+      "\"microbatches\":1},\"training\":{\"activation_checkpointing\":\"full\","
+      "\"attention\":\"flash\",\"gradient_accumulation_steps\":1,\"micro_batch_"
+      "size\":4,\"sequence_length\":1024,\"task\":\"causal-lm\"}}",
+      NULL },
+    { false, "'microbatches': 1, 'ddp': True",
       "'model_type': 'flan_t5', " MODEL ", 'flash_attention': 1",
       "{\"model\":{\"d_ff\":2048,\"d_kv\":64,\"d_model\":1024,\"feed_forward_proj\":"
       "\"gated-gelu\",\"model_type\":\"t5\",\"num_decoder_layers\":24,\"num_heads\":16,"

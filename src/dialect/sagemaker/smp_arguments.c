@@ -147,6 +147,24 @@ static void make_bloom(struct smp_script *s)
     size(s, "n_head", "num_heads", 12);
 }
 
+/* tiiuae/falcon-7b's configuration with heads of its own (model_parallel/falcon):
+ * those of keys are one, or as many as of queries. */
+static void make_falcon(struct smp_script *s)
+{
+    int64_t heads = whole(s, "num_heads", 12), keys = whole(s, "num_heads_kv", 8);
+    put(s, "model_type", json_string("falcon"));
+    put(s, "vocab_size", json_integer(65024));
+    size(s, "hidden_size", "hidden_width", 768);
+    size(s, "num_hidden_layers", "num_layers", 12);
+    size(s, "num_attention_heads", "num_heads", 12);
+    size(s, "num_kv_heads", "num_heads_kv", 8);
+    put(s, "multi_query", json_boolean(keys == 1));
+    put(s, "new_decoder_architecture", json_boolean(keys != 1 && keys != heads));
+    put(s, "parallel_attn", json_true());
+    put(s, "alibi", json_false());
+    put(s, "bias", json_false());
+}
+
 static void make_t5(struct smp_script *s)
 {
     put(s, "model_type", json_string("t5"));
@@ -175,6 +193,8 @@ static bool make_model(struct smp_script *s)
         make_gptj(s);
     else if (strcmp(s->type, "bloom") == 0)
         make_bloom(s);
+    else if (!s->v2 && strcmp(s->type, "falcon") == 0)
+        make_falcon(s);
     else if (strcmp(s->type, "flan_t5") == 0 || strcmp(s->type, "t5") == 0)
         make_t5(s);
     else

@@ -16,10 +16,13 @@ static const char length_at[] = "/training/sequence_length",
 
 /* Names of lengths, and what a loop of its own may count its microbatches by. */
 const char *const user_script_kept[] = {
-    "block_size", "chunk_size", "context_*",  "max_*length", "MAX_LEN*",   "max_len",
-    "*seq*_len*", "SEQ_LEN",    "BLOCK_SIZE", "ctx_len",     "cutoff_len", "*accum*",
-    "*ACCUM*",    "*grad_acc*", "*GRAD_ACC*", "*batch_size", "BATCH_SIZE", "cfg",
-    "conf",       "*config",    "*args",      "params",      "CONFIG",     NULL,
+    "block_size", "chunk_size", "context_*",  "max_*length",
+    "MAX_LEN*",   "max_len",    "*seq*_len*", "SEQ_LEN",
+    "BLOCK_SIZE", "ctx_len",    "cutoff_len", "*accum*",
+    "*ACCUM*",    "*grad_acc*", "*GRAD_ACC*", "*batch_size",
+    "BATCH_SIZE", "cfg",        "conf",       "*config",
+    "*args",      "params",     "CONFIG",     "max_context_width",
+    NULL,
 };
 
 /* What functions that join texts into blocks are given: partial(chunk, chunk_length=N). */

@@ -27,7 +27,7 @@ static const char *const names[] = {
     "context_size",      "ctx_len",
     "cutoff_len",        "tokenizer.model_max_length",
     "MAX_SEQ_LENGTH",    "MAX_SEQ_LEN",
-    "CONTEXT_LENGTH",
+    "CONTEXT_LENGTH",    "max_context_width",
 };
 static bool is_length(const struct value *v, int64_t *n)
 {

@@ -4,6 +4,7 @@
  * Names as programs of Megatron-LM (main of 2026), DeepSpeedExamples (main of 2026),
  * verl 0.5 and torchtitan 0.2 call them. */
 #include "base/names.h"
+#include "config/pointer.h"
 #include "dialect/launch/entry_points.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/user_script/user_script.h"
@@ -91,14 +92,20 @@ static const char *dashes_of(const struct launch_context *t, const char *key)
     return "--";
 }
 
+/* SMP takes its degrees from SageMaker's dictionary, whatever a program's words say. */
+static bool dictionary_says(const struct launch_context *t)
+{
+    return pointer_get(t->tree, "/distribution/smdistributed/modelparallel") != NULL;
+}
+
 static void take_degree(struct launch_context *t, const struct value_item *it,
                         const char *program, int64_t line)
 {
     const char *pointer = degree_of(it->key);
     int64_t n = 0;
     bool known = launch_whole(it->value, &n);
-    if (!pointer || launch_has(t, pointer) || launch_is_unresolved(t, pointer) ||
-        (known ? n < 2 : launch_is_off(it->value)))
+    if (!pointer || dictionary_says(t) || launch_has(t, pointer) ||
+        launch_is_unresolved(t, pointer) || (known ? n < 2 : launch_is_off(it->value)))
         return;
     if (known) {
         launch_add_unresolved(t, pointer, line,
