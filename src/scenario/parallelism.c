@@ -257,7 +257,7 @@ int parallelism_read(struct parse_context *r)
         read_placement(r, w.placement, w.p.placement))
         rc = -1;
     r->written.library |= w.has_library;
-    r->written.overlap = w.has_overlap;
+    r->written.overlap = r->written.overlap || w.has_overlap;
     r->written.overlap_param_gather = w.has_param_gather;
     r->written.overlap_tensor = w.has_overlap_tensor;
     r->overlap_tensor = w.overlap_tensor;

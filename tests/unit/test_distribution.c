@@ -64,6 +64,7 @@ static const struct parameter v1[] = {
     { "memory_weight", "'partitions': 2, 'ddp': True", "0.5" },
     { "ddp_port", "'partitions': 2, 'ddp': True", "4321" },
     { "ddp_dist_backend", "'sharded_data_parallel_degree': 8, 'ddp': True", "'nccl'" },
+    { "overlapping_allreduce", "'partitions': 2, 'ddp': True", "False" },
     { "active_microbatches", "'partitions': 2, 'ddp': True", "3" },
     { "deterministic_server", "'partitions': 2, 'ddp': True", "True" },
     { "offload_activations", "'partitions': 2, 'ddp': True", "True" },

@@ -20,7 +20,7 @@ static const struct smp_v1 defaults = {
     .sharded_data_parallel_degree = 1, .sdp_gradient_clipping = 1.0, .pipeline = PIPELINE_INTERLEAVED,
     .optimize = OPTIMIZE_MEMORY, .ddp_dist_backend = DIST_AUTO,
     .placement_strategy = "cluster", .auto_partition = true, .contiguous = true,
-    .sdp_hierarchical_allgather = true,
+    .sdp_hierarchical_allgather = true, .overlapping_allreduce = true,
 };
 
 #define DEGREE_MAX   1048576.0
@@ -50,6 +50,7 @@ static const struct smp_param rows[] = {
     ROW(memory_weight, CFG_T_REAL, TORCH, NULL, NULL, .min = 0, .max = 1),
     BOOL(ddp, TORCH, NULL, NULL),
     INT(ddp_port, 0, 65535, TORCH, NULL, "a port carries the same bytes as any other"),
+    BOOL(overlapping_allreduce, TORCH, NULL, NULL), /* DistributedModel's, too */
     ROW(ddp_dist_backend, CFG_T_ENUM, TORCH, "1.13", NULL, .names = dist_backends),
     INT(active_microbatches, 1, DEGREE_MAX, TORCH, "1.3", NULL),
     BOOL(deterministic_server, TORCH, "1.3",

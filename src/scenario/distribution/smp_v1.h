@@ -24,7 +24,7 @@ struct smp_v1 {
     bool auto_partition, contiguous, horovod, ddp, deterministic_server,
         offload_activations, fp16, bf16, fp16_params, shard_optimizer_state,
         prescaled_batch, skip_tracing, delayed_parameter_initialization,
-        sdp_hierarchical_allgather, load_partition;
+        sdp_hierarchical_allgather, load_partition, overlapping_allreduce;
     struct {
         bool partitions, pipeline_parallel_degree, microbatches, default_partition,
             ddp_port, active_microbatches, activation_loading_horizon,
@@ -34,7 +34,8 @@ struct smp_v1 {
             placement_strategy, partition_file, auto_partition, contiguous, horovod, ddp,
             deterministic_server, offload_activations, fp16, bf16, fp16_params,
             shard_optimizer_state, prescaled_batch, skip_tracing,
-            delayed_parameter_initialization, sdp_hierarchical_allgather, load_partition;
+            delayed_parameter_initialization, sdp_hierarchical_allgather, load_partition,
+            overlapping_allreduce;
     } given;
 };
 /* clang-format on */

@@ -123,6 +123,9 @@ static void apply_pipeline(struct parse_context *r, struct cfg c,
         { "sdp_reduce_bucket_size",
           "gradients of a layer are scattered together, whatever the bucket",
           w->given.sdp_reduce_bucket_size && w->sharded_data_parallel_degree > 1 },
+        { "overlapping_allreduce",
+          "sharded data parallelism scatters gradients as layers give them",
+          w->given.overlapping_allreduce && w->sharded_data_parallel_degree > 1 },
         { "prescaled_batch", "there are no tensor ranks",
           w->given.prescaled_batch && w->tensor_parallel_degree == 1 },
     };
@@ -149,6 +152,10 @@ void smp_v1_apply(struct parse_context *r, struct cfg c, const struct smp_v1 *w)
     p->split.tensor_policy =
         w->optimize == OPTIMIZE_SPEED ? TENSOR_SMP_SPEED : TENSOR_SMP_SCATTER;
     p->split.prescaled_batch = w->prescaled_batch || p->tensor == 1;
+    if (w->given.overlapping_allreduce) {
+        p->reduce.overlap = w->overlapping_allreduce;
+        r->written.overlap = true;
+    }
     p->offload_activations = w->offload_activations;
     p->activation_loading_horizon = w->activation_loading_horizon;
     p->stages.broadcast_outputs = OUTPUTS_LOSS;
