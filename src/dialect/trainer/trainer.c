@@ -204,7 +204,7 @@ static void take_plan(struct launch_context *t, const struct dialect_option *row
 const struct dialect_word trainer_optimizer_words[] = {
     { "adamw_torch", "adam" }, { "adamw_bnb_8bit", "adam8bit" }, { "adamw_8bit", "adam8bit" },
     { "paged_adamw_8bit", "adam8bit" }, { "adamw_torch_8bit", "adam8bit" }, { "adafactor*", "adafactor" },
-    { "adamw_torch_fused", "adam" }, { "adamw_torch_xla", "adam" }, { "adamw_apex_fused", "adam" }, { "adamw_hf", "adam" },
+    { "adamw_torch_fused", "adam" }, { "adamw_torch_xla", "adam" }, { "adamw_apex_fused", "adam" }, { "adamw_ort_fused", "adam" }, { "adamw_hf", "adam" },
     { "adamw", "adam" }, { "adam", "adam" }, { "paged_adamw_32bit", "adam" }, { "paged_adamw", "adam" },
     { "lamb*", "lamb" }, { "sgd_momentum", "sgd" }, { "sgd*", "sgd_plain" }, { "lion_32bit", "lion" }, { "paged_lion_32bit", "lion" }, { "paged_lion", "lion" }, { "lion_pytorch", "lion" },
     { "lion", "lion" }, { "muon", "muon" }, { "lion_8bit", "lion8bit" }, { "paged_lion_8bit", "lion8bit" }, { "lion_bnb_8bit", "lion8bit" },

@@ -10,9 +10,10 @@
 #include "model/hub.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MAX_B = 200 };
+enum { NAME_MAX_B = 200, ID_FILE_MAX_B = 4 << 20 };
 
 static struct cfg look_up(struct launch_context *t, const char *table, const char *word)
 {
@@ -89,6 +90,44 @@ json_t *trainer_config_next_to(struct launch_context *t, const char *name,
     return copy;
 }
 
+/* Whether what is before a place of its line speaks of a model: model_id = "...". */
+static bool speaks_of_model(const char *text, const char *at)
+{
+    const char *begin = at;
+    while (begin > text && begin[-1] != '\n' && at - begin < NAME_MAX_B)
+        begin--;
+    char before[NAME_MAX_B + 1];
+    memcpy(before, begin, (size_t)(at - begin));
+    before[at - begin] = '\0';
+    for (char *c = before; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return strstr(before, "model") != NULL && !strchr(before, '#');
+}
+
+/* The first id of a known model in quotes that the file names as one: what fills the
+ * folder that a program then loads; NULL: there is none. */
+static const char *id_in_file(struct launch_context *t)
+{
+    struct err err = { 0 };
+    size_t n;
+    bool again = strcmp(t->l->file, "-") != 0; /* standard input is read once */
+    char *text = again ? file_read(t->l->file, ID_FILE_MAX_B, &n, &err) : NULL;
+    const char *found = NULL;
+    for (const char *at = text; at && !found && *at; at++) {
+        size_t length = *at == '"' || *at == '\'' ? strcspn(at + 1, "\"'\\ \n") : 0;
+        const char *id =
+            length > 2 && length < NAME_MAX_B && memchr(at + 1, '/', length)
+                ? arena_strndup(t->arena, at + 1, length)
+                : NULL;
+        if (id && hub_is_id(id) && speaks_of_model(text, at) &&
+            trainer_model_named(t, id))
+            found = id;
+        at += id ? length : 0;
+    }
+    free(text);
+    return found;
+}
+
 /* Asks for the config.json of a model whose name is not known. */
 static void ask_model(struct launch_context *t, const char *pointer,
                       const struct value_item *it)
@@ -99,8 +138,23 @@ static void ask_model(struct launch_context *t, const char *pointer,
                           "has; its config.json would do%s%s",
                           it->key, it->value->text, kin ? "; of its family are " : "",
                           kin ? kin : "");
+    const char *named = kin || hub_is_id(it->value->text) ? NULL : id_in_file(t);
+    if (named)
+        launch_add_example(t, pointer, named);
     if (kin)
         launch_add_example(t, pointer, arena_strndup(t->arena, kin, strcspn(kin, ",")));
+}
+
+/* Why a network of pictures by a short name of timm's or torchvision's is refused; NULL:
+ * it is none of those. */
+static const char *picture_refusal(struct launch_context *t, const char *name)
+{
+    const char *why = NULL;
+    struct cfg row =
+        strchr(name, '/') ? (struct cfg) { 0 } : look_up(t, "pictures_refused", name);
+    if (row.json)
+        cfg_string(row, &why);
+    return why;
 }
 
 /* The model by the name of what it was made of; false: the name says none. */
@@ -134,6 +188,8 @@ void trainer_take_model(struct launch_context *t, const struct dialect_option *r
     }
     const char *model = trainer_model_named(t, it->value->text);
     const char *refusal = model ? NULL : hub_refusal(t->l->loader, it->value->text);
+    if (!model && !refusal)
+        refusal = picture_refusal(t, it->value->text);
     const char *like = model ? hub_namesake(t->l->loader, it->value->text) : NULL;
     if (like && strcmp(model, it->value->text) != 0)
         launch_note(t->l, it->value->line, DIAG_ASSUMED,

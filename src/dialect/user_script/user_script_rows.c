@@ -15,10 +15,10 @@
 const char *const user_script_calls[] = {
     "TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig", "DPOConfig", "KTOConfig", "ORPOConfig", "CPOConfig",
     "GRPOConfig", "PPOConfig", "RLOOConfig", "RewardConfig", "OnlineDPOConfig", "GKDConfig", "PRMConfig", "NashMDConfig", "XPOConfig",
-    "UnslothTrainingArguments", "ORTTrainingArguments", "*SFTConfig", "*DPOConfig", "SentenceTransformerTrainingArguments",
+    "UnslothTrainingArguments", "ORTTrainingArguments", "ORTSeq2SeqTrainingArguments", "*SFTConfig", "*DPOConfig", "SentenceTransformerTrainingArguments",
     "Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer", "KTOTrainer", "ORPOTrainer", "CPOTrainer", "GRPOTrainer",
     "PPOTrainer", "RLOOTrainer", "RewardTrainer", "OnlineDPOTrainer", "GKDTrainer", "PRMTrainer", "NashMDTrainer", "XPOTrainer",
-    "UnslothTrainer", "ORTTrainer", "SentenceTransformerTrainer", "QuestionAnsweringTrainer",
+    "UnslothTrainer", "ORTTrainer", "ORTSeq2SeqTrainer", "SentenceTransformerTrainer", "QuestionAnsweringTrainer",
     "from_pretrained", "from_config", "_from_config", "from_json_file", "LoraConfig", "BitsAndBytesConfig", "get_peft_model", "add_adapter",
     "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "gradient_checkpointing_enable", "set_grad_checkpointing", "gradient_checkpointing_disable", "merge_and_unload", "unload", "set_training", "set_dataloader", "set_optimizer", "get_train_dataloader", "resize_token_embeddings",
     "Accelerator", "notebook_launcher", "model", "forward", "eval", "no_grad", "inference_mode", "tokenizer", "tok", "encode_plus", "batch_encode_plus", "apply_chat_template", "partial", "pack_dataset", "pad", "DataCollatorForSeq2Seq", "DataCollatorWithPadding", "DataCollatorForTokenClassification", "TextDataset", "LineByLineTextDataset", "LineByLineWithRefDataset", "TextDatasetForNextSentencePrediction",
