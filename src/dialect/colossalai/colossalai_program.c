@@ -160,7 +160,7 @@ bool colossalai_read_program(struct launch_context *t, const struct launch_comma
         .calls = calls,
         .same = (const char *const[]) { NULL },
         .given = words,
-        .gpu = { t->l->gpus, t->l->arch, 0 },
+        .gpu = { t->l->gpus, t->l->arch, 0, t->l->memory_B },
         .modules = launch_imports(&imports, t->l, path),
     };
     struct python p;

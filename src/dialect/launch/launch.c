@@ -75,7 +75,7 @@ static void no_calls(const struct launch *l, const struct python *p)
 /* The commands that a program starts which trains nothing itself; NULL. */
 static const char *commands_of(struct launch *l, const char *text)
 {
-    const struct python_wanted given = { .gpu = { l->gpus, l->arch, 0 } };
+    const struct python_wanted given = { .gpu = { l->gpus, l->arch, 0, l->memory_B } };
     const char *commands = launch_commands_of(&l->loader->arena, text, &given);
     if (commands)
         launch_note(l, 1, DIAG_ASSUMED,
@@ -91,7 +91,8 @@ static json_t *read_python(struct launch *l, const char *text, size_t len,
     struct python_wanted wanted = dialect_calls(arena);
     if (l->notebook)
         wanted.calls = launch_wanted_of_cells(arena, wanted.calls);
-    wanted.gpu = (struct python_gpu) { l->gpus, l->arch, l->gpus * given->count };
+    wanted.gpu =
+        (struct python_gpu) { l->gpus, l->arch, l->gpus * given->count, l->memory_B };
     struct launch_imports imports;
     wanted.modules = launch_imports(&imports, l, NULL);
     struct python p;
@@ -152,7 +153,8 @@ static json_t *read_program(struct launch *l, const struct launch_script *p)
     struct err err = { 0 };
     const struct dialect_input in = { .source = DIALECT_CALLS, .python = &read };
     const struct dialect *d = NULL;
-    wanted.gpu = (struct python_gpu) { l->gpus, l->arch, l->gpus * l->count };
+    wanted.gpu =
+        (struct python_gpu) { l->gpus, l->arch, l->gpus * l->count, l->memory_B };
     wanted.modules = launch_imports(&imports, l, p->path);
     wanted.given = p->given;
     if (python_read(&read, arena, p->text, strlen(p->text), &wanted, &err) == 0)
@@ -221,6 +223,7 @@ struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *
     begin(l, loader, file);
     l->gpus = given->gpus;
     l->arch = given->arch;
+    l->memory_B = given->memory_B;
     l->count = given->count;
     bool document = launch_is_document(file);
     l->named = document ? given->estimator : NULL;

@@ -137,7 +137,7 @@ struct launch {
     const struct launch_changes *changes; /* or NULL */
     const char *file;
     const char *where;         /* files that it names are next to this one */
-    int64_t gpus, arch, count; /* as of struct launch_given */
+    int64_t gpus, arch, memory_B, count; /* as of struct launch_given */
     const char *title;         /* "estimator = PyTorch(...): read, not run" */
     const char *what;          /* "the script" */
     int64_t line;              /* of that */
@@ -195,9 +195,9 @@ struct launch_given {
     const char *estimator; /* the variable that holds it; NULL takes the last one */
     const struct shell_given *shell; /* variables of a shell script */
     int32_t n_shell;
-    /* of an instance, for scripts that ask: its GPUs, 80 of sm80, its processors, and how
-     * many there are; 0: not known */
-    int64_t gpus, arch, cpus, count;
+    /* of an instance, for scripts that ask: its GPUs, 80 of sm80, the memory of one, its
+     * processors, and how many there are; 0: not known */
+    int64_t gpus, arch, memory_B, cpus, count;
     /* reads such a program where it is a training by its calls; NULL: it is none */
     json_t *(*program)(struct launch *l, const struct launch_script *p);
 };

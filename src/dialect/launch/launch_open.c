@@ -42,6 +42,7 @@ static void gpus_of(const struct launch_sets *sets, struct launch_given *out)
             instance_get(&loader, set + sizeof(name) - 1, (struct cfg) { 0 });
         gpus = inst ? inst->n_gpus : 0;
         out->arch = inst ? inst->gpu->sm_arch : 0;
+        out->memory_B = inst ? inst->gpu->memory_B : 0;
         out->cpus = inst ? inst->vcpus : 0;
         cfg_loader_release(&loader);
     }

@@ -116,6 +116,7 @@ struct python {
 struct python_gpu {
     int64_t count, arch; /* 80 of sm80 */
     int64_t world;       /* of all instances */
+    int64_t memory_B;    /* of one */
 };
 
 /* Modules of the user's own, next to the text. */

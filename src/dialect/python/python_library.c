@@ -155,6 +155,23 @@ static struct value *capability(struct python_parser *r,
     return v;
 }
 
+/* What get_device_properties() gives that programs ask for. */
+static struct value *properties(struct python_parser *r,
+                                const struct python_arguments *a)
+{
+    const struct python_gpu *gpu = &r->wanted->gpu;
+    if (!gpu->memory_B || !gpu->arch)
+        return python_unknown(r, a->line,
+                              "get_device_properties() is the instance's GPU's (--set "
+                              "/cluster/instance=NAME)");
+    struct value *v = python_new(r, VALUE_DICT, a->line);
+    python_put(r, v, "total_memory", a->line, python_int(r, a->line, gpu->memory_B));
+    python_put(r, v, "major", a->line, python_int(r, a->line, gpu->arch / 10));
+    python_put(r, v, "minor", a->line, python_int(r, a->line, gpu->arch % 10));
+    v->gap = a->line;
+    return v;
+}
+
 /* torch.cuda.is_available(): a job that is simulated has GPUs. */
 static struct value *available(struct python_parser *r,
                                const struct python_arguments *a)
@@ -387,6 +404,7 @@ const struct python_function_row python_library[] = {
     { "is_torch_bf16_gpu_available", bf16_supported },
     { "transformers.utils.is_torch_bf16_gpu_available", bf16_supported },
     { "torch.cuda.get_device_capability", capability },
+    { "torch.cuda.get_device_properties", properties },
     { "torch.cuda.is_available", available },
     { "getattr", attribute },
     { "setattr", set_attribute },

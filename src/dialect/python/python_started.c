@@ -4,8 +4,9 @@
  * torch/multiprocessing/spawn.py (PyTorch 2.8), multiprocessing/process.py (Python 3.12),
  * accelerate/launchers.py (1.12), ray/train/torch/torch_trainer.py (2.48), kubeflow's
  * TrainingClient (1.9) and CustomTrainer (SDK 0.2), fire.Fire (0.7), typer.run (0.12),
- * horovod.run and horovod.spark.run (0.28), HorovodRunner.run (sparkdl); or that are called
- * with more later: dataset.map(f, fn_kwargs={...}) (datasets 4.0), functools.partial. */
+ * horovod.run and horovod.spark.run (0.28), HorovodRunner.run (sparkdl),
+ * concurrent.futures' submit() and Pool.apply_async(); or that are called with more later:
+ * dataset.map(f, fn_kwargs={...}) (datasets 4.0), functools.partial. */
 #include "dialect/python/python_parse.h"
 
 #include <stdlib.h>
@@ -33,6 +34,8 @@ static const struct started {
     { "run", { "fn", "0" }, { "args", "1" }, false, false, true, false },
     { "map", { "function", "0" }, { "fn_kwargs", "" }, false, false, false, true },
     { "partial", { "func", "0" }, { "*", "" }, false, false, false, true },
+    { "submit", { "fn", "0" }, { "*", "" }, false, false, false, true },
+    { "apply_async", { "func", "0" }, { "args", "1" }, false, false, false, false },
 };
 /* clang-format on */
 

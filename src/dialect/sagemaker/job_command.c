@@ -268,7 +268,7 @@ static const char *command_of_launcher(struct launch_context *t, struct job_comm
         .given = sagemaker_given(t),
         .words = list_of_hyper(t, entry->value->text),
         .environment = environment,
-        .gpu = { of.gpus, t->l->arch, 0 },
+        .gpu = { of.gpus, t->l->arch, 0, t->l->memory_B },
     };
     c->own = wanted.given != NULL;
     launch_note(t->l, entry->value->line, DIAG_ASSUMED,

@@ -41,6 +41,7 @@ static void take_gpu(struct launch_context *t)
     if (inst && !t->l->arch) {
         t->l->gpus = inst->n_gpus;
         t->l->arch = inst->gpu->sm_arch;
+        t->l->memory_B = inst->gpu->memory_B;
     }
     cfg_loader_release(&loader);
 }

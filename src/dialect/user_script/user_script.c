@@ -166,9 +166,12 @@ static void take_own_head(struct launch_context *t, const struct user_script *g,
                           const struct value_item *from)
 {
     static const char task[] = "/training/task";
-    if (launch_has(t, task) || launch_is_unresolved(t, task))
+    bool asked = launch_is_unresolved(t, task); /* by its name, which says none */
+    if (launch_has(t, task) || (asked && !has_few_scores(g->python)))
         return;
     if (compares_answers(g->python)) {
+        if (asked)
+            return;
         launch_add_unresolved(t, task, from->line,
                               "%.60s has no head, and the text has answers that are "
                               "chosen and rejected: reward is of such pairs, "

@@ -53,7 +53,7 @@ static int read_text(struct python *p, struct arena *arena, const struct launch 
         .given = s->given,
         .words = s->words,
         .environment = s->environment,
-        .gpu = { l->gpus, l->arch, ranks },
+        .gpu = { l->gpus, l->arch, ranks, l->memory_B },
         .modules = launch_imports(&imports, l, s->name),
     };
     struct err err = { 0 };
