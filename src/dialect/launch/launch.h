@@ -136,11 +136,11 @@ struct launch {
     struct cfg_loader *loader;
     const struct launch_changes *changes; /* or NULL */
     const char *file;
-    const char *where;         /* files that it names are next to this one */
+    const char *where;                   /* files that it names are next to this one */
     int64_t gpus, arch, memory_B, count; /* as of struct launch_given */
-    const char *title;         /* "estimator = PyTorch(...): read, not run" */
-    const char *what;          /* "the script" */
-    int64_t line;              /* of that */
+    const char *title;                   /* "estimator = PyTorch(...): read, not run" */
+    const char *what;                    /* "the script" */
+    int64_t line;                        /* of that */
     bool operated; /* a training operator starts a pod's program as a rank */
     /* copies of a model that is sharded: so many on all GPUs, or one an instance (-1);
      * 0: the degree of sharding is known, or not of this */
