@@ -81,6 +81,7 @@ struct dialect {
     const char *const *objects;
     /* likewise: names of functions that it asks for (python/python.h) */
     const char *const *kept;
+    const char *const *attributes; /* alone, that something is assigned to */
     /* likewise: modules of a network */
     const char *const *modules;
     /* likewise: what a parameter is (python/python.h); NULL: it knows of none */

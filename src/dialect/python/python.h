@@ -142,6 +142,8 @@ struct python_wanted {
      * as a call without arguments; of attributes, that something is assigned to, as calls
      * that are given it; "*part": of any name that has the part, where it is called */
     const char *const *calls;
+    /* names of attributes alone, that something is assigned to; NULL: none */
+    const char *const *attributes;
     /* likewise ("*part", too), of a network's modules; NULL: none */
     const char *const *modules_of;
     /* functions that give back what they are given, more or less; of classes, whose

@@ -32,19 +32,6 @@ static struct value *object_of(struct python_parser *r, const char *path,
     return x;
 }
 
-/* x.requires_grad = False: an attribute of a wanted name, kept as a call that is given the
- * value. */
-static void record_attribute(struct python_parser *r, const struct python_target *t,
-                             struct value *v)
-{
-    const char *dot = strrchr(t->name, '.');
-    if (!dot || t->n_keys || !names_listed(r->wanted->calls, dot + 1))
-        return;
-    struct value *arguments = python_new(r, VALUE_DICT, t->line);
-    python_put(r, arguments, "0", t->line, v);
-    python_record(r, t->name, t->line, NULL, arguments);
-}
-
 /* args.max_steps = 10, of args = TrainingArguments(...); trainer.args.max_steps = 10, of
  * trainer = Trainer(args=args). */
 static void set_of_call(struct python_parser *r, const struct python_target *t,
@@ -66,7 +53,9 @@ static void assign(struct python_parser *r, const struct python_target *t,
                    struct value *v)
 {
     const char *member;
-    record_attribute(r, t, v);
+    python_record_attribute(r, t, v);
+    if (python_assign_beyond(r, t, v))
+        return;
     struct value *x = t->n_keys == 0 ? object_of(r, t->name, &member) : NULL;
     x = x ? x : python_holder(r, t->name, &member);
     if (x && member && t->n_keys == 0) {
@@ -280,15 +269,15 @@ static void delete_one(struct python_parser *r)
     struct python_place before = python_here(r);
     python_advance(r);
     bool whole = python_read_target(r, &t);
-    if (!whole && !t.n_keys)
+    if ((!whole && !t.n_keys) || t.beyond)
         return;
     const char *key = t.n_keys ? t.keys[t.n_keys - 1] : NULL;
     struct python_target around = t;
     around.n_keys -= t.n_keys > 0;
     struct value *x = whole && t.n_keys ? python_target_value(r, &around) : NULL;
     if (!x && t.n_keys == 1)
-        record_attribute(r, &around,
-                         python_unknown(r, t.line, "an element of it is deleted"));
+        python_record_attribute(
+            r, &around, python_unknown(r, t.line, "an element of it is deleted"));
     if (!whole) { /* del x[2:] */
         r->failed = false;
         python_go(r, &before);

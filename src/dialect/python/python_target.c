@@ -1,6 +1,9 @@
 /* What comes before "=" in Python source. */
 #include "dialect/python/python_target.h"
 
+#include "base/names.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 bool python_at_name(const struct python_parser *r)
@@ -44,6 +47,31 @@ static void read_names_of(struct python_parser *r, struct python_target *t)
     t->name = *of ? arena_printf(r->p->arena, "%s.%s", of, key) : key;
 }
 
+/* .self_attn of model.layers[0].self_attn, .mlp of h[0].blocks[1].mlp: what follows keys,
+ * without keys of its own. */
+static void read_beyond(struct python_parser *r, struct python_target *t)
+{
+    const char *path = "";
+    t->of = python_target_value(r, t);
+    while (!python_stopped(r) && (python_at(r, ".") || python_at(r, "["))) {
+        if (python_at(r, "[")) {
+            python_open(r);
+            python_expression(r);
+            python_close(r, "]");
+            t->of = NULL;
+            continue;
+        }
+        python_advance(r);
+        r->failed |= r->t.kind != TOKEN_NAME;
+        if (python_stopped(r))
+            return;
+        path = arena_printf(r->p->arena, "%s%s%.*s", path, *path ? "." : "",
+                            (int)r->t.n, r->t.s);
+        python_advance(r);
+    }
+    t->beyond = path;
+}
+
 bool python_read_target(struct python_parser *r, struct python_target *t)
 {
     *t = (struct python_target) { .line = r->t.line };
@@ -60,7 +88,38 @@ bool python_read_target(struct python_parser *r, struct python_target *t)
         t->keys[t->n_keys++] = python_key(r, t->either);
         python_close(r, "]");
     }
+    if (t->n_keys && python_at(r, "."))
+        read_beyond(r, t);
     return !python_stopped(r);
+}
+
+void python_record_attribute(struct python_parser *r, const struct python_target *t,
+                             struct value *v)
+{
+    const char *path = t->beyond
+                           ? arena_printf(r->p->arena, "%s.%s", t->name, t->beyond)
+                           : t->name,
+               *dot = strrchr(path, '.');
+    const char *const *more = r->wanted->attributes;
+    if (!dot || (t->n_keys && !t->beyond) ||
+        !(names_listed(r->wanted->calls, dot + 1) ||
+          (more && names_listed(more, dot + 1))))
+        return;
+    struct value *arguments = python_new(r, VALUE_DICT, t->line);
+    python_put(r, arguments, "0", t->line, v);
+    python_record(r, path, t->line, NULL, arguments);
+}
+
+bool python_assign_beyond(struct python_parser *r, const struct python_target *t,
+                          struct value *v)
+{
+    const char *member;
+    struct value *all = t->beyond && !t->of ? python_holder(r, t->name, &member) : NULL;
+    if (t->beyond && t->of && t->of->kind == VALUE_DICT && !strchr(t->beyond, '.'))
+        python_put(r, t->of, t->beyond, t->line, v);
+    else if (all && !member)
+        python_spoil(r, all, "an attribute of one of its elements is set");
+    return t->beyond != NULL;
 }
 
 struct value *python_holder(struct python_parser *r, const char *path, const char **key)
@@ -77,15 +136,25 @@ struct value *python_holder(struct python_parser *r, const char *path, const cha
     return x && x->kind == VALUE_DICT ? x : NULL;
 }
 
+/* A key as what it is of: the place in a list, or a name. */
+static struct value *key_of(struct python_parser *r, const struct python_target *t,
+                            int i, const struct value *x)
+{
+    char *end;
+    long long n = strtoll(t->keys[i], &end, 10);
+    return x->kind == VALUE_LIST && *t->keys[i] && !*end
+               ? python_int(r, t->line, n)
+               : python_text(r, t->line, t->keys[i]);
+}
+
 struct value *python_target_value(struct python_parser *r,
                                   const struct python_target *t)
 {
     const char *member;
-    struct value *x = python_holder(r, t->name, &member);
+    struct value *x = t->beyond ? NULL : python_holder(r, t->name, &member);
     if (x && member)
         x = value_get(x, member) ? value_get(x, member)->value : NULL;
     for (int i = 0; x && i < t->n_keys; i++)
-        x = t->keys[i] ? python_element(r, x, python_text(r, t->line, t->keys[i]))
-                       : NULL;
+        x = t->keys[i] ? python_element(r, x, key_of(r, t, i, x)) : NULL;
     return x;
 }

@@ -157,6 +157,8 @@ bool user_script_refuses(struct launch_context *t, const struct user_script_star
 extern const char *const user_script_calls[], *const user_script_same[];
 /* Names of functions that lengths and accumulation are looked for by. */
 extern const char *const user_script_kept[];
+/* Modules of a model that a text may replace. */
+extern const char *const user_script_attributes[];
 
 /* The calls of a text that make its training, by their parts; what such a call gives its
  * adapters; why it is not known how the base model is quantised; NULL: it is, or nothing

@@ -164,6 +164,34 @@ static void take_edit(struct launch_context *t, const struct user_script *g,
         take_words(t, g, c, &from);
 }
 
+const char *const user_script_attributes[] = {
+    "self_attn",    "attn",      "attention", "self_attention",  "mlp",
+    "experts",      "q_proj",    "k_proj",    "v_proj",          "o_proj",
+    "qkv_proj",     "c_attn",    "c_proj",    "query_key_value", "gate_proj",
+    "up_proj",      "down_proj", "query",     "q_lin",           "v_lin",
+    "feed_forward", NULL,
+};
+
+/* Whether one of the model's modules is assigned to, and not one of a class of the
+ * text's own. */
+static bool replaces_module(const struct python_call *c)
+{
+    const struct value *v = value_member(c->arguments, "0");
+    return !c->quoted && c->arguments->n == 1 && v &&
+           (v->kind == VALUE_UNKNOWN || v->kind == VALUE_DICT) &&
+           strchr(c->function, '.') && strncmp(c->function, "self.", 5) != 0 &&
+           names_listed(user_script_attributes, python_last_part(c->function));
+}
+
+static void note_replaced(struct launch_context *t, const struct user_script *g,
+                          const struct python_call *c)
+{
+    launch_note(t->l, g->line ? g->line : c->line, DIAG_NOT_SIMULATED,
+                "%.80s is replaced in the loaded model, which is taken to be as it was "
+                "(adapters of the program's own: --set /training/lora=...)",
+                c->function);
+}
+
 void user_script_take_edits(struct launch_context *t, const struct user_script *g)
 {
     if (!g->parts[SCRIPT_MODEL] || !launch_has(t, model_at))
@@ -171,6 +199,7 @@ void user_script_take_edits(struct launch_context *t, const struct user_script *
     if (strcmp(python_last_part(g->parts[SCRIPT_MODEL]->function), "from_pretrained") ==
         0)
         take_sizes(t, g);
+    const char *noted = NULL;
     for (int64_t i = 0; i < g->python->calls.n; i++) {
         const struct python_call *c = &g->python->calls.v[i];
         bool chosen = c < g->parts[SCRIPT_MODEL] &&
@@ -178,5 +207,9 @@ void user_script_take_edits(struct launch_context *t, const struct user_script *
         if (is_of(g->parts[SCRIPT_MODEL], c) ||
             (chosen && is_of(user_script_configured(g), c)))
             take_edit(t, g, c);
+        if (replaces_module(c) && !(noted && strcmp(noted, c->function) == 0)) {
+            note_replaced(t, g, c);
+            noted = c->function;
+        }
     }
 }

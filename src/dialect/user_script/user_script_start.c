@@ -48,6 +48,7 @@ static int read_text(struct python *p, struct arena *arena, const struct launch 
         .calls = user_script_calls,
         .same = user_script_same,
         .kept = user_script_kept,
+        .attributes = user_script_attributes,
         .modules_of = user_script_modules,
         .enough = user_script_is_enough,
         .given = s->given,
@@ -450,6 +451,7 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
     if (trainer_document(t, c)) {
         peft_open_sections(t, given);
         user_script_open_document(t, given);
+        given->gap = launch_is_unresolved(t, "/model"); /* one that is not there */
     }
     const struct user_script_start start = start_of(t, c, given);
     struct user_script g;
