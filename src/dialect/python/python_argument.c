@@ -329,7 +329,8 @@ struct value *python_parse_args(struct python_parser *r, const char *method,
 static const char *const trl_configs[] = { "SFTConfig",  "DPOConfig", "KTOConfig",
                                            "ORPOConfig", "CPOConfig", "RewardConfig",
                                            NULL };
-static const char trainer_mark[] = "TrainingArguments", trl_mark[] = "Config";
+static const char trainer_mark[] = "TrainingArguments", trl_mark[] = "SFTConfig",
+                  model_mark[] = "ModelConfig";
 
 /* TRL's configurations are such arguments too, whose switches have other defaults. */
 void python_mark_arguments(struct value *v, const char *name)
@@ -340,6 +341,8 @@ void python_mark_arguments(struct value *v, const char *name)
         v->text = trainer_mark;
     else if (names_listed(trl_configs, last))
         v->text = trl_mark;
+    else if (strcmp(name, "trl.ModelConfig") == 0)
+        v->text = model_mark;
 }
 
 /* FSDP's options after __post_init__(), where none was given. */
@@ -353,22 +356,34 @@ static struct value *no_fsdp_config(struct python_parser *r, int64_t line)
     return v;
 }
 
-/* Arguments that were not given (transformers/training_args.py, 4.57): what a program
- * reads of them is known. */
+/* Of the Trainer's arguments, TRL's among them. */
+static struct value *of_trainer(struct python_parser *r, const char *name, int64_t line)
+{
+    static const char *const none[] = { "deepspeed", "tf32", NULL };
+    return names_listed(none, name)           ? python_new(r, VALUE_NONE, line)
+           : strcmp(name, "fsdp") == 0        ? python_new(r, VALUE_LIST, line)
+           : strcmp(name, "fsdp_config") == 0 ? no_fsdp_config(r, line)
+                                              : NULL;
+}
+
+/* Arguments that were not given (transformers/training_args.py, 4.57; trl/trainer/
+ * model_config.py, 0.24): what a program reads of them is known, unless a document that is
+ * not there may give them. */
 struct value *python_argument_left_out(struct python_parser *r, const struct value *x,
                                        const char *name, int64_t line)
 {
-    static const char *const off[] = { "gradient_checkpointing", "bf16", "fp16", NULL };
-    static const char *const none[] = { "deepspeed", "tf32", NULL };
-    bool trainer = x->kind == VALUE_DICT && x->text == trainer_mark;
-    if (!r->wanted->given ||
-        !(trainer || (x->kind == VALUE_DICT && x->text == trl_mark)))
+    static const struct {
+        const char *mark, *off[4];
+    } switches[] = {
+        { trainer_mark, { "gradient_checkpointing", "bf16", "fp16" } },
+        { model_mark, { "load_in_4bit", "load_in_8bit", "use_peft" } },
+    };
+    const struct value *given = r->wanted->given;
+    if (!given || given->gap || x->kind != VALUE_DICT || !x->text)
         return NULL;
-    if (names_listed(none, name))
-        return python_new(r, VALUE_NONE, line);
-    if (strcmp(name, "fsdp") == 0)
-        return python_new(r, VALUE_LIST, line);
-    if (strcmp(name, "fsdp_config") == 0)
-        return no_fsdp_config(r, line);
-    return trainer && names_listed(off, name) ? python_bool(r, line, false) : NULL;
+    for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
+        if (x->text == switches[i].mark && names_listed(switches[i].off, name))
+            return python_bool(r, line, false);
+    return x->text == trainer_mark || x->text == trl_mark ? of_trainer(r, name, line)
+                                                          : NULL;
 }

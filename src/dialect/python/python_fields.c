@@ -69,8 +69,8 @@ static struct value *instance_of(struct python_parser *r, const struct value *cl
     }
     if (name || class->kind != VALUE_DICT)
         v->gap = line; /* its other fields have defaults that are not here */
-    if (name)
-        python_mark_arguments(v, name);
+    if (name || (class->kind != VALUE_DICT && class->text))
+        python_mark_arguments(v, name ? name : class->text);
     if (name && python_record(r, name, line, NULL, v) >= 0) {
         struct python_call *c = &r->p->calls.v[r->p->calls.n - 1];
         c->result = v;

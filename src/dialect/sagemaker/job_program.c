@@ -101,13 +101,16 @@ bool sagemaker_take_program(struct launch_context *t)
     const struct value_item *dir = value_get(t->call->arguments, "source_dir");
     bool known =
         dir && dir->value->kind == VALUE_STRING && !strstr(dir->value->text, ":");
+    struct value *given = sagemaker_given(t);
+    if (given)
+        given->gap = t->lost; /* a document that is not there may give more */
     const struct user_script_start start = {
         .name = known
                     ? arena_printf(t->arena, "%s/%s", dir->value->text, it->value->text)
                     : it->value->text,
         .text = sagemaker_text(t, it->value->text, &line),
         .line = it->value->line,
-        .given = sagemaker_given(t),
+        .given = given,
         .plain = !pointer_get(t->tree, "/distribution/smdistributed/modelparallel"),
     };
     take_gpu(t);
