@@ -30,9 +30,13 @@ const char *const user_script_calls[] = {
     /* configurations, and models that are made of them */
     "GPT2Config", "LlamaConfig", "MistralConfig", "MixtralConfig", "Qwen2Config", "Qwen3Config", "GemmaConfig", "PhiConfig", "GPTNeoXConfig",
     "GPTJConfig", "OPTConfig", "BloomConfig", "BertConfig", "RobertaConfig", "T5Config", "ViTConfig",
+    "FalconConfig", "Phi3Config", "Gemma2Config", "GPTNeoConfig", "GPTBigCodeConfig", "Qwen3MoeConfig", 
+    "DistilBertConfig", "ElectraConfig", "XLMRobertaConfig", "CamembertConfig", "ModernBertConfig", "BartConfig",
     "GPT2LMHeadModel", "LlamaForCausalLM", "MistralForCausalLM", "MixtralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "GemmaForCausalLM",
     "PhiForCausalLM", "GPTNeoXForCausalLM", "GPTJForCausalLM", "OPTForCausalLM", "BloomForCausalLM", "BertForMaskedLM", "BertForPreTraining",
     "RobertaForMaskedLM", "T5ForConditionalGeneration", "ViTForImageClassification",
+    "FalconForCausalLM", "Phi3ForCausalLM", "Gemma2ForCausalLM", "GPTNeoForCausalLM", "GPTBigCodeForCausalLM", "Qwen3MoeForCausalLM",
+    "DistilBertForMaskedLM", "ElectraForMaskedLM", "XLMRobertaForMaskedLM", "CamembertForMaskedLM", "ModernBertForMaskedLM", "BartForConditionalGeneration",
     /* what changes kernels (user_script_kernels.c) */
     "set_default_dtype", "to_bettertransformer", "transform", "*apply_liger_kernel", "enable_flash_sdp", "enable_mem_efficient_sdp", "sdp_kernel",
     "use_deterministic_algorithms", "enable_full_determinism", "set_detect_anomaly", "detect_anomaly", "save_on_cpu", "set_per_process_memory_fraction",
