@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "config/pointer.h"
 #include "dialect/launch/launch_config.h"
+#include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/trainer/trainer.h"
 
@@ -153,6 +154,18 @@ static void take_model(struct launch_context *t, const struct value *c)
         "max_context_width");
 }
 
+/* Whether the program, where it is there, wraps by FSDP of before 2026, which casts what it
+ * reduces, too. */
+static bool is_older(struct launch_context *t)
+{
+    const struct launch_command *c = t->command;
+    const char *text =
+        c ? launch_program_text(t->l, t->arena, c->command->words[c->script].text)
+          : NULL;
+    return text && strstr(text, "FullyShardedDataParallel") &&
+           !strstr(text, "fully_shard(");
+}
+
 /* FSDP2 reshards after forward under both words, on a mesh of one dimension, and FSDP of
  * before 2026 shards within a node by "hybrid". */
 static void take_sharding(struct launch_context *t, const struct value *c)
@@ -162,7 +175,7 @@ static void take_sharding(struct launch_context *t, const struct value *c)
     const char *word = launch_word(c, "sharding_strategy", it ? "" : "full");
     bool hybrid = strcmp(word, "hybrid") == 0;
     launch_assume(t, WIDE "library", json_string("fsdp"), "the example's FSDP");
-    t->l->fsdp2_line = t->l->line;
+    t->l->fsdp2_line = is_older(t) ? 0 : t->l->line;
     launch_hear(t, it);
     if (!hybrid && strcmp(word, "full") != 0) {
         launch_unresolved_item(t, at, it, "strategy of the example (full or hybrid)");
@@ -181,7 +194,8 @@ static void take_precision(struct launch_context *t, const struct value *c)
     bool half = is_on(t, c, "bf16", "/training/precision", true);
     set(t, c, "bf16", "/training/precision", json_string(half ? "bf16" : "fp32"));
     if (half)
-        launch_assume(t, "/training/gradient_dtype", json_string("fp32"),
+        launch_assume(t, "/training/gradient_dtype",
+                      json_string(is_older(t) ? "bf16" : "fp32"),
                       "the example's reduce_dtype");
 }
 
