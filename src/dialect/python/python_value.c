@@ -340,9 +340,33 @@ static bool is_uncalled(const struct python_parser *r)
     return r->rest && r->in.around && !r->in.around->outer;
 }
 
+enum { BASES_MAX = 8 };
+
+/* Model.from_pretrained(...) of class Model(LlamaForCausalLM), which has no such method of
+ * its own, is its base's. */
+static const char *of_base(struct python_parser *r, const char *function, int64_t line)
+{
+    const char *dot = strrchr(function, '.');
+    if (!dot || strncmp(dot + 1, "from_", 5) != 0 || python_function(r, function))
+        return function;
+    const char *class = arena_strndup(r->p->arena, function, (size_t)(dot - function));
+    const struct python_function *f = python_function(r, class);
+    const char *base = f ? f->base : NULL;
+    for (int i = 0; base && i < BASES_MAX && (f = python_function(r, base)); i++)
+        base = f->base ? f->base : base;
+    const char *last = base ? python_last_part(base) : "";
+    if (!strstr(last, "For") && !names_ends(last, "LMHeadModel"))
+        return function;
+    python_note(r, line,
+                "%.60s is the text's own class of %.60s: what it adds is not read",
+                class, last);
+    return arena_printf(r->p->arena, "%s%s", base, dot);
+}
+
 int64_t python_record(struct python_parser *r, const char *function, int64_t line,
                       const char *target, struct value *arguments)
 {
+    function = of_base(r, function, line);
     if (r->p->calls.n == PYTHON_CALLS_MAX) {
         r->limit = "too many calls";
         return -1;

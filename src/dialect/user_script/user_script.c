@@ -207,9 +207,7 @@ static void take_head(struct launch_context *t, const struct user_script *g)
     int64_t line = g->line ? g->line : c ? c->line : 0;
     struct value v = { .kind = VALUE_STRING, .line = line, .text = class };
     const struct value_item from = { class, v.line, &v };
-    const char *head = user_script_is_keras(g)
-                           ? user_script_torch_class(class)
-                           : user_script_base_class(t, g, class, v.line);
+    const char *head = user_script_is_keras(g) ? user_script_torch_class(class) : class;
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
         if (!ends(head, heads[i].class))
             continue;

@@ -248,10 +248,6 @@ void user_script_take_edits(struct launch_context *t, const struct user_script *
 
 /* The class before ".from_pretrained". */
 const char *user_script_class(struct arena *arena, const struct python_call *c);
-/* The class with a head ("LlamaForCausalLM") that a class of the text's own derives from,
- * which is noted, or the class itself. */
-const char *user_script_base_class(struct launch_context *t, const struct user_script *g,
-                                   const char *class, int64_t line);
 
 /* user_script_text.c: the language model alone of one with pictures. */
 void user_script_take_text(struct launch_context *t, const struct user_script *g);

@@ -37,31 +37,6 @@ const char *user_script_class(struct arena *arena, const struct python_call *c)
                                                 (size_t)(last - c->function) - 1));
 }
 
-/* "LlamaForCausalLM" of "class Model(LlamaForCausalLM, Mixin):" in a text; NULL. */
-static const char *base_in(struct arena *arena, const char *text, const char *class)
-{
-    const char *head = arena_printf(arena, "class %s(", class);
-    const char *at = text ? strstr(text, head) : NULL;
-    if (!at || (at > text && at[-1] != '\n'))
-        return NULL;
-    at += strlen(head);
-    return python_last_part(arena_strndup(arena, at, strcspn(at, " ,)=\n")));
-}
-
-const char *user_script_base_class(struct launch_context *t,
-                                   const struct user_script *g, const char *class,
-                                   int64_t line)
-{
-    const char *base = base_in(t->arena, g->python->text, class);
-    bool headed = base && strstr(base, "For") && strcmp(base, class) != 0;
-    if (headed)
-        launch_note(
-            t->l, line, DIAG_NOT_SIMULATED,
-            "%.60s is the script's own class of %.60s: what it adds is not read", class,
-            base);
-    return headed ? base : class;
-}
-
 /* "SFT" of CustomSFTConfig, a class of the user's own that derives from it. */
 static const char *of_library(const char *method)
 {
