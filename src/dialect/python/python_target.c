@@ -115,9 +115,12 @@ bool python_assign_beyond(struct python_parser *r, const struct python_target *t
 {
     const char *member;
     struct value *all = t->beyond && !t->of ? python_holder(r, t->name, &member) : NULL;
-    if (t->beyond && t->of && t->of->kind == VALUE_DICT && !strchr(t->beyond, '.'))
+    bool single = t->beyond && !strchr(t->beyond, '.');
+    bool known =
+        all && !member && all->n > 0 && all->items[0].value->kind == VALUE_DICT;
+    if (single && t->of && t->of->kind == VALUE_DICT)
         python_put(r, t->of, t->beyond, t->line, v);
-    else if (all && !member)
+    else if (single && known)
         python_spoil(r, all, "an attribute of one of its elements is set");
     return t->beyond != NULL;
 }

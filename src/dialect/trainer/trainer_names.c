@@ -128,17 +128,29 @@ static const char *id_in_file(struct launch_context *t)
     return found;
 }
 
+/* Whether a path is of what lives as long as a job: a folder that the program fills. */
+static bool is_of_job(const char *path)
+{
+    return strncmp(path, "/tmp/", 5) == 0 || strncmp(path, "/opt/ml/", 8) == 0;
+}
+
 /* Asks for the config.json of a model whose name is not known. */
 static void ask_model(struct launch_context *t, const char *pointer,
                       const struct value_item *it)
 {
-    const char *kin = hub_kin(t->l->loader, it->value->text);
-    launch_add_unresolved(t, pointer, it->value->line,
-                          "%s: \"%.80s\" is not in models/ nor an id that models/hub "
-                          "has; its config.json would do%s%s",
-                          it->key, it->value->text, kin ? "; of its family are " : "",
-                          kin ? kin : "");
-    const char *named = kin || hub_is_id(it->value->text) ? NULL : id_in_file(t);
+    const char *text = it->value->text, *kin = hub_kin(t->l->loader, text);
+    const char *named = kin || hub_is_id(text) ? NULL : id_in_file(t);
+    if (is_of_job(text) && !kin)
+        launch_add_unresolved(t, pointer, it->value->line,
+                              "%s: \"%.80s\" is a folder that the job fills, and with "
+                              "which model is not known",
+                              it->key, text);
+    else
+        launch_add_unresolved(t, pointer, it->value->line,
+                              "%s: \"%.80s\" is not in models/ nor an id that "
+                              "models/hub has; its config.json would do%s%s",
+                              it->key, text, kin ? "; of its family are " : "",
+                              kin ? kin : "");
     if (named)
         launch_add_example(t, pointer, named);
     if (kin)
