@@ -179,7 +179,7 @@ static const struct dialect_option idle_rows[] = {
     ROW_IDLE("--export-*"), ROW_IDLE("--pretrained-*"), ROW_IDLE("--test-mode"),
     ROW_IDLE("--replication*"), ROW_IDLE("--use-persistent-ckpt-worker"),
     ROW_IDLE("--verify-*"), ROW_IDLE("--train-cost-*"), ROW_IDLE("--disable-straggler-*"),
-    ROW_IDLE("--job-name"), ROW_IDLE("--ademamix-*"), ROW_IDLE("--trigger-path"), ROW_IDLE("--qknorm-impl"), ROW_IDLE("--norm-target-loss"), ROW_IDLE("--rope-theta"), ROW_IDLE("--use-z-loss"), ROW_UNSIMULATED("--layernorm-tp-auto-sync"), ROW_IDLE("--logging-level"), ROW_IDLE("--non-persistent-*"),
+    ROW_IDLE("--job-name"), ROW_IDLE("--ademamix-*"), ROW_IDLE("--trigger-path"), ROW_IDLE("--qknorm-impl"), ROW_IDLE("--train-mode"), ROW_IDLE("--norm-target-loss"), ROW_IDLE("--rope-theta"), ROW_IDLE("--use-z-loss"), ROW_UNSIMULATED("--layernorm-tp-auto-sync"), ROW_IDLE("--logging-level"), ROW_IDLE("--non-persistent-*"),
     /* how the software is chosen; the profile represents it */
     ROW_UNSIMULATED("--fp8-dot-product-attention"), ROW_UNSIMULATED("--fp8-multi-head-attention"),
     ROW_UNSIMULATED("--fp8-output-proj"), ROW_IDLE("--fp8-*"), ROW_IDLE("--fp8"), ROW_IDLE("--fp4-*"),

@@ -1,8 +1,9 @@
 /* Parameters that a text switches off or, next to adapters, on: param.requires_grad = False
- * in a loop over names, module.requires_grad_(False). Which these are is not read. */
+ * in a loop over names, module.requires_grad_(False). Which these are is read of whole
+ * modules alone (user_script_freezes.c). */
 #include "base/names.h"
 #include "dialect/peft/peft.h"
-#include "dialect/user_script/user_script.h"
+#include "dialect/user_script/user_script_stack.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,20 +58,30 @@ static bool is_of_second(struct reader *r, const struct python_call *c)
            r->second > 0 && r->second == r->loop && c->line - r->second <= LINES_ABOVE;
 }
 
-/* The first that is switched off, or by what is not known; NULL. */
-static const struct python_call *switched_off(const struct python *p)
+/* The first that is switched off, or by what is not known; NULL. `parts` is what all of
+ * them switch off, where each is a part of the model; empty: that is not known. */
+static const struct python_call *switched_off(struct launch_context *t,
+                                              const struct python *p, json_t **parts)
 {
     struct reader lines = { .text = p->text ? p->text : "" };
+    const struct python_call *found = NULL;
+    bool known = true;
     lines.at = lines.text;
+    *parts = json_array();
     for (int64_t i = 0; i < p->calls.n; i++) {
         const struct python_call *c = &p->calls.v[i];
         const struct value *v = user_script_given(c, "requires_grad", "0");
-        if (user_script_part_of(c) == SCRIPT_FROZEN && !c->quoted && v &&
-            (v->kind == VALUE_UNKNOWN || (v->kind == VALUE_BOOL && !v->integer)) &&
-            !is_second(c->function) && !is_of_second(&lines, c))
-            return c;
+        bool of = user_script_part_of(c) == SCRIPT_FROZEN && !c->quoted;
+        bool off = v && v->kind == VALUE_BOOL && !v->integer;
+        if (!of || is_second(c->function) || is_of_second(&lines, c))
+            continue;
+        known = known && off && user_script_freezes(*parts, t->arena, p, c);
+        if (!found && v && (v->kind == VALUE_UNKNOWN || off))
+            found = c;
     }
-    return NULL;
+    if (!known)
+        json_array_clear(*parts);
+    return found;
 }
 
 /* Whether a function puts adapters of the program's own, or of loralib, into a model, or
@@ -110,11 +121,24 @@ static void ask_adapters(struct launch_context *t, const struct user_script *g)
 void user_script_ask_frozen(struct launch_context *t, const struct user_script *g)
 {
     static const char at[] = "/training/frozen";
-    const struct python_call *c = switched_off(g->python);
+    json_t *parts;
+    const struct python_call *c = switched_off(t, g->python, &parts);
     ask_adapters(t, g);
-    if (!c || t->adapters || launch_has(t, PEFT_LORA) ||
-        launch_is_unresolved(t, PEFT_LORA) || launch_has(t, at) ||
-        launch_is_unresolved(t, at))
+    bool asks = c && !t->adapters && !launch_has(t, PEFT_LORA) &&
+                !launch_is_unresolved(t, PEFT_LORA) && !launch_has(t, at) &&
+                !launch_is_unresolved(t, at);
+    if (asks && json_array_size(parts)) {
+        struct value v = { .kind = VALUE_BOOL, .line = g->line ? g->line : c->line };
+        launch_set(t, at, parts,
+                   &(const struct value_item) { c->function, v.line, &v });
+        launch_note(t->l, v.line, DIAG_APPROXIMATE,
+                    "%.60s: frozen are whole modules by their names; norms of "
+                    "embeddings go with those of layers, a pooler with the head",
+                    c->function);
+        return;
+    }
+    json_decref(parts);
+    if (!asks)
         return;
     launch_add_unresolved(t, at, g->line ? g->line : c->line,
                           "%.60s%s at line %lld: which parameters are frozen is not "

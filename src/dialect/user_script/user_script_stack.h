@@ -24,4 +24,9 @@ bool user_script_read_stack(struct user_script_stack *s, const struct python *p)
 int64_t user_script_member(const struct value *v, const char *const *names);
 int64_t user_script_size(const struct python *p, const char *const *names);
 
+/* user_script_freezes.c: adds the words of /training/frozen for the part of a model that
+ * the call freezes whole. false: it is not known. */
+bool user_script_freezes(json_t *to, struct arena *arena, const struct python *p,
+                         const struct python_call *c);
+
 #endif
