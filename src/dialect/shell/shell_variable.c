@@ -121,12 +121,17 @@ static bool same_chars(const struct shell_char *a, const struct shell_char *b,
     return true;
 }
 
-/* X="$X more" or X="more $X": the old text where it was. */
-static bool goes_on_from(const struct shell_text *t, const struct shell_text *old)
+/* X="$X more" or X="more $X": the old text where it was, and what is more. */
+static bool goes_on_from(const struct shell_text *t, const struct shell_text *old,
+                         struct shell_text *more)
 {
-    return old->n && old->n <= t->n &&
-           (same_chars(t->v, old->v, old->n) ||
-            same_chars(t->v + t->n - old->n, old->v, old->n));
+    int32_t n = t->n - old->n;
+    if (!old->n || n < 0)
+        return false;
+    bool first = same_chars(t->v, old->v, old->n),
+         last = !first && same_chars(t->v + n, old->v, old->n);
+    *more = (struct shell_text) { .v = t->v + (first ? old->n : 0), .n = n };
+    return first || last;
 }
 
 /* What is set under a condition that is not known: what goes on from the old value
@@ -139,10 +144,12 @@ static void assign_perhaps(struct shell_machine *m, struct shell_variable *x,
     const struct shell_text *given = values->n ? &values->v[0] : NULL;
     if (given && given->n)
         place = given->v[0];
-    bool goes_on = old && (append || (given && !x->array && goes_on_from(given, old)));
+    struct shell_text more;
+    bool adds = old && !append && given && !x->array && goes_on_from(given, old, &more);
+    bool goes_on = old && (append || adds);
     shell_works(m, old && given ? given->n : 0);
-    struct shell_texts all =
-        with_reason(m, x->name, goes_on && !x->array ? old : NULL, given, place);
+    struct shell_texts all = with_reason(m, x->name, goes_on && !x->array ? old : NULL,
+                                         adds ? &more : given, place);
     x->values = shell_keep_all(m, &all, goes_on && x->array ? &x->values : NULL);
     shell_texts_release(&all);
 }
