@@ -159,6 +159,26 @@ static void take_states(struct launch_context *t, const struct launch_command *c
     }
 }
 
+/* "--${DTYPE}" where what the variable holds is not known: the format, by all that scripts
+ * write so. */
+static bool ask_format(struct launch_context *t, const struct launch_command *c)
+{
+    static const char at[] = "/training/precision";
+    const struct shell_command *own = c->command;
+    for (int32_t i = c->script + 1; i < own->n; i++) {
+        const struct shell_word *w = &own->words[i];
+        if (!w->why || strncmp(w->text, "--", 2) != 0 ||
+            !memchr(w->text, '$', strcspn(w->text, "=")))
+            continue;
+        launch_hear(t, launch_option(c, w->text));
+        launch_add_unresolved(t, at, w->line,
+                              "%.60s: which option that is, is not known (%.160s)",
+                              w->text, w->why);
+        return true;
+    }
+    return false;
+}
+
 void megatron_take_precision(struct launch_context *t, const struct launch_command *c)
 {
     const struct value_item *fp8 = eight_bits(c),
@@ -172,7 +192,8 @@ void megatron_take_precision(struct launch_context *t, const struct launch_comma
     if (fp4 && fp8)
         launch_wrong_option(t, fp4, DIAG_CONTRADICTION,
                             "--fp8-format is there, too (keep one)");
-    if (!it && !narrow)
+    bool asks = !it && !narrow && ask_format(t, c);
+    if (!it && !narrow && !asks)
         launch_note(t->l, c->command->line, DIAG_ASSUMED,
                     "neither --bf16 nor --fp16 is there: the job computes in fp32");
     if (narrow) {
@@ -180,7 +201,7 @@ void megatron_take_precision(struct launch_context *t, const struct launch_comma
         take_gathers(t, c);
         take_layers(t, c);
         megatron_take_formats(t, c);
-    } else
+    } else if (!asks)
         launch_decide(t, "/training/precision",
                       json_string(bf16   ? "bf16"
                                   : fp16 ? "fp16"
