@@ -57,6 +57,7 @@ static const struct dialect_option rows[] = {
     ROW("training.steps", "/training/steps", .kind = DIALECT_SIZE),
     ROW("training.max_norm", "/training/gradient_clipping", .kind = DIALECT_NORM),
     ROW("training.global_batch_size", "/training/global_batch_size", .take = take_positive),
+    ROW("training.gradient_accumulation_steps", "/training/gradient_accumulation_steps", .take = take_positive), /* of forks */
     ROW("optimizer.name", "/training/optimizer", .kind = DIALECT_WORD, .words = optimizers, .wanted = "optimizer that is simulated"),
     ROW("parallelism.tensor_parallel_degree", WIDE "tensor", .take = take_degree),
     ROW("training.tensor_parallel_degree", WIDE "tensor", .take = take_degree),
