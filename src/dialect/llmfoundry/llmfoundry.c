@@ -116,7 +116,7 @@ static const struct dialect_option joint[] = {
     ROW_ACTS("model.ffn_config.ffn_hidden_size", "/model"), ROW_ACTS("model.attn_config.alibi", "/model"), ROW_ACTS("model.attn_config.rope", "/model"),
     ROW_ACTS("model.attn_config.kv_n_heads", "/model"), ROW_ACTS("model.attn_config.attn_type", "/model"), ROW_ACTS("model.attn_config.attn_pdrop", "/model"),
     ROW_ACTS("model.attn_config.attn_impl", "/training/attention"), ROW_ACTS("model.attn_impl", "/training/attention"),
-    ROW_ACTS("model.attn_implementation", "/training/attention"), ROW_ACTS("model.use_flash_attention_2", "/training/attention"),
+    ROW_ACTS("model.attn_implementation", "/training/attention"), ROW_ACTS("model.use_flash_attention_2", "/training/attention"), ROW_ACTS("model.attention_patch_type", "/training/attention"),
     ROW_ACTS("model.config_overrides.attn_config.attn_impl", "/training/attention"), ROW_ACTS("model.fc_type", "/training/precision"),
     ROW_ACTS("model.config_overrides.*", "/model"), ROW_ACTS("model.model_config.*", "/model"), ROW_ACTS("model.num_labels", "/training/task"),
     ROW_ACTS("model.peft_config.r", "/training/lora"), ROW_ACTS("model.peft_config.lora_alpha", "/training/lora"), ROW_ACTS("model.peft_config.lora_dropout", "/training/lora"),
@@ -172,6 +172,18 @@ static bool infers(const struct value *v)
     return value_get(v, "output_lengths") && value_get(v, "input_lengths");
 }
 
+/* Composer's networks of pictures (mosaicml/examples: deeplab, resnet, stable_diffusion). */
+static bool pictures(const struct value *v)
+{
+    static const char *const keys[] = { "backbone_arch", "train_unet", "image_key",
+                                        "num_classes" };
+    const struct value *model = llmfoundry_section(v, "model");
+    bool any = false;
+    for (size_t i = 0; model && i < sizeof(keys) / sizeof(keys[0]); i++)
+        any |= value_get(model, keys[i]) != NULL;
+    return any && !value_get(v, "train_loader");
+}
+
 bool llmfoundry_recognises(const struct dialect_input *in)
 {
     static const char *const marks[] = { "train_loader",
@@ -198,9 +210,11 @@ static void refuse(struct launch_context *t, const struct value *v)
 {
     diags_add(&t->l->loader->diags,
               launch_diag(t->l, DIAG_NOT_SIMULATED, v->line, v->column), "%s",
-              infers(v) ? "it measures inference, which is not simulated (give a "
-                          "configuration with train_loader)"
-                        : EVALUATES);
+              pictures(v) ? "it trains a network of pictures, which is not simulated "
+                            "(give a configuration with train_loader)"
+              : infers(v) ? "it measures inference, which is not simulated (give a "
+                            "configuration with train_loader)"
+                          : EVALUATES);
 }
 
 /* The keys of the section "model" that made a field, or left it open. */
@@ -223,7 +237,7 @@ static void read_configuration(struct launch_context *t, const struct value *v)
     const struct value_item *model = value_get(v, "model"),
                             *section = value_get(v, "fsdp_config");
     const struct value *c = launch_flatten(t->arena, v);
-    if (evaluates(v) || infers(v)) {
+    if (evaluates(v) || infers(v) || pictures(v)) {
         refuse(t, v);
         return;
     }

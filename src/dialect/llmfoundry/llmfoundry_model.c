@@ -125,7 +125,8 @@ static void take_checkpoint(struct launch_context *t, const struct value *m)
 }
 
 /* llmfoundry/models/hf/hf_base.py (v0.21): flash_attention_2 where it is asked for, else
- * eager; a checkpoint of MPT has its own. */
+ * eager; a checkpoint of MPT has its own, and v0.3 put its own attention in place of
+ * Llama's (models/layers/llama_attention_monkeypatch.py). */
 static void take_hf_attention(struct launch_context *t, const struct value *m)
 {
     static const struct dialect_word words[] = {
@@ -145,6 +146,7 @@ static void take_hf_attention(struct launch_context *t, const struct value *m)
     const struct value *own =
         llmfoundry_section(llmfoundry_section(m, "config_overrides"), "attn_config");
     it = it ? it : value_get(own, "attn_impl");
+    it = it ? it : value_get(m, "attention_patch_type");
     if (flash && launch_true(flash->value))
         launch_set(t, attention_at, json_string("flash"), flash);
     else if (it && it->value->kind != VALUE_NONE)
