@@ -104,15 +104,28 @@ static json_t *take_dialect(struct launch *l, const struct document *d)
 
 /* Manifests ------------------------------------------------------------------------ */
 
+/* Tasks of clouds, whose words a shell runs as they are: nothing else tells torchrun of
+ * processes. */
+static bool is_plain_task(const char *kind)
+{
+    static const char *const kinds[] = { "SkyPilot task", "dstack task", NULL };
+    return names_listed(kinds, kind);
+}
+
+static const struct launch_resolved *resolved_at(const struct launch *l,
+                                                 const char *pointer)
+{
+    for (int64_t i = 0; i < l->resolved.n; i++)
+        if (strcmp(l->resolved.v[i].pointer, pointer) == 0)
+            return &l->resolved.v[i];
+    return NULL;
+}
+
 /* What was set for want of a word of the command, as torchrun's default is. */
 static bool is_assumed(const struct launch *l, const char *pointer)
 {
-    for (int64_t i = 0; i < l->resolved.n; i++) {
-        const struct launch_resolved *f = &l->resolved.v[i];
-        if (strcmp(f->pointer, pointer) == 0)
-            return strstr(f->from, "default") || strcmp(f->from, "no starter") == 0;
-    }
-    return true;
+    const struct launch_resolved *f = resolved_at(l, pointer);
+    return !f || strstr(f->from, "default") || strcmp(f->from, "no starter") == 0;
 }
 
 static void set_number(struct launch_context *t, const char *pointer, int64_t n,
@@ -151,6 +164,30 @@ static void ask_count(struct launch_context *t, const char *pointer, const char 
     }
 }
 
+/* A pod's GPUs are those of the processes that a starter of the command makes; one process
+ * that nothing starts may use one of them, or all. */
+static void take_pod_gpus(struct launch_context *t, const struct manifest *m)
+{
+    static const char gpus_at[] = "/cluster/gpus_per_instance";
+    const struct launch_resolved *f = resolved_at(t->l, gpus_at);
+    if (f && is_plain_task(m->kind) &&
+        strcmp(f->from, "--nproc_per_node's default") == 0)
+        return;
+    if (m->gpus.n < 2 || !f || strcmp(f->from, "no starter") != 0) {
+        take_count(t, gpus_at, m->gpus.n, "nvidia.com/gpu", m->gpus.line);
+        return;
+    }
+    int64_t line = f->line;
+    launch_forget(t, gpus_at);
+    json_object_del(json_object_get(t->tree, "cluster"), "gpus_per_instance");
+    launch_add_unresolved(t, gpus_at, line,
+                          "no starter: of %" PRId64
+                          " GPUs one process has one, unless the program starts "
+                          "others (nn.DataParallel, layers on several: not simulated)",
+                          m->gpus.n);
+    launch_add_example(t, gpus_at, arena_printf(t->arena, "%" PRId64, m->gpus.n));
+}
+
 static void take_pods(struct launch *l, const struct manifest *m, json_t *tree)
 {
     struct launch_context t = { .l = l, .arena = &l->loader->arena, .tree = tree };
@@ -162,10 +199,18 @@ static void take_pods(struct launch *l, const struct manifest *m, json_t *tree)
         take_count(&t, "/cluster/count", m->pods.n,
                    m->pods.line ? "replicas" : "one pod",
                    m->pods.line ? m->pods.line : m->line);
-    take_count(&t, "/cluster/gpus_per_instance", m->gpus.n, "nvidia.com/gpu",
-               m->gpus.line);
+    take_pod_gpus(&t, m);
     if (m->instance && *m->instance != '$' && !launch_has(&t, "/cluster/instance"))
         launch_set(&t, "/cluster/instance", json_string(m->instance), &it);
+}
+
+/* Kinds of training operators (Kubeflow's, and that of HyperPod): what
+ * they start trains. */
+static bool is_operated(const char *kind)
+{
+    static const char *const kinds[] = { "PyTorchJob", "MPIJob", "TrainJob",
+                                         "HyperPodPyTorchJob", NULL };
+    return names_listed(kinds, kind);
 }
 
 /* Variables of the container, and those that the operator sets: torchrun takes its
@@ -178,11 +223,12 @@ static int32_t variables_of(struct arena *arena, const struct manifest *m,
     static const char *const gpus[] = { "PET_NPROC_PER_NODE", "NPROC_PER_NODE",
                                         "NUM_GPUS" };
     int32_t n = 0;
-    for (int i = 0; i < 3 && m->pods.line && m->pods.n; i++)
+    const int first = is_plain_task(m->kind) ? 1 : 0; /* PET_* are an operator's */
+    for (int i = first; i < 3 && m->pods.line && m->pods.n; i++)
         out[n++] =
             (struct shell_given) { nodes[i], arena_printf(arena, "%" PRId64, m->pods.n),
                                    m->pods.line, false };
-    for (int i = 0; i < 3 && m->gpus.n; i++)
+    for (int i = first; i < 3 && m->gpus.n; i++)
         out[n++] =
             (struct shell_given) { gpus[i], arena_printf(arena, "%" PRId64, m->gpus.n),
                                    m->gpus.line, false };
@@ -210,15 +256,6 @@ static bool refuse_absent(struct launch *l, const struct manifest *m)
         return true;
     }
     return false;
-}
-
-/* Kinds of training operators (Kubeflow's, and that of HyperPod): what
- * they start trains. */
-static bool is_operated(const char *kind)
-{
-    static const char *const kinds[] = { "PyTorchJob", "MPIJob", "TrainJob",
-                                         "HyperPodPyTorchJob", NULL };
-    return names_listed(kinds, kind);
 }
 
 static json_t *take_manifest(struct launch *l, const struct manifest *m,
