@@ -37,6 +37,7 @@ struct launch_context {
     bool trainer;         /* the Hugging Face Trainer runs the steps */
     bool alone;           /* no starter is there: one process is taken */
     bool adapters;        /* next to a frozen model are what is trained (LoRA) */
+    bool lora_config;     /* a section describes them in LoraConfig's arguments */
     int32_t values;       /* given as JSON so far */
     const struct launch_command *command; /* of a shell script; NULL */
     const char *maker; /* whose accelerators a variable of the script is for, or NULL */

@@ -59,6 +59,7 @@ static void open_section(struct launch_context *t, struct value *all, int32_t at
     const struct value_item section = all->items[at];
     struct value *yes = value_new_bool(t->arena, true, section.value->line);
     all->items[at] = (struct value_item) { "use_peft", section.line, yes };
+    t->lora_config = true;
     for (int32_t i = 0; i < section.value->n; i++) {
         const struct value_item *it = &section.value->items[i];
         const char *key = it->key;

@@ -54,7 +54,7 @@ const struct dialect_option peft_rows[] = {
     ROW_IDLE("lora_bias"), ROW_IDLE("lora_task_type"), ROW_IDLE("lora_weight_path"), ROW_IDLE("lora_fan_in_fan_out"), ROW_IDLE("lora_model_dir"),
     ROW_IDLE("lora_on_cpu"), ROW_IDLE("lora_alpha_pattern"), ROW_IDLE("alpha_pattern"), ROW_IDLE("use_rslora"), ROW_IDLE("peft_use_rslora"),
     ROW_IDLE("lora_init*"), ROW_IDLE("peft_init*"), ROW_IDLE("loraplus_*"), ROW_IDLE("peft_autocast*"), ROW_IDLE("peft_ensure*"),
-    ROW_IDLE("adapter_name_or_path"), ROW_IDLE("create_new_adapter"), ROW_UNSIMULATED("use_mxfp4"), ROW_UNSIMULATED("mxfp4"), ROW_UNSIMULATED("use_awq"), ROW_UNSIMULATED("use_gptq"),
+    ROW_IDLE("adapter_name_or_path"), ROW_IDLE("create_new_adapter"), ROW_IDLE("dequantize"), ROW_UNSIMULATED("use_mxfp4"), ROW_UNSIMULATED("mxfp4"), ROW_UNSIMULATED("use_awq"), ROW_UNSIMULATED("use_gptq"),
     ROW_UNSIMULATED("use_hqq"), ROW_UNSIMULATED("spectrum_*"), ROW_UNSIMULATED("unfrozen_parameters"), ROW_UNSIMULATED("lisa_*"), ROW_IDLE("quantization_method"), ROW_IDLE("quantization_type"),
     ROW_IDLE("quantization_device_map"), ROW_IDLE("quant_type"), ROW_IDLE("bnb_*"), ROW_IDLE("llm_int8_*"), ROW_IDLE("merge_adapters"),
     ROW_IDLE("merge_weights"), ROW_IDLE("merge_lora"), ROW_IDLE("qlora_sharded_model_loading"),

@@ -98,6 +98,8 @@ static const struct trainer_default newer[] = {
 };
 /* trl/trainer/model_config.py */
 static const struct peft_kind adapters = { .asks = "use_peft", .rank = 16, .alpha = 32, .dropout = 0.05, .from = "TRL's" };
+/* peft/tuners/lora/config.py */
+static const struct peft_kind section = { .asks = "use_peft", .rank = 8, .alpha = 8, .from = "LoraConfig's" };
 /* TRL before 0.19: trl/trainer/sft_trainer.py, at most the tokenizer's own limit. */
 static const struct trainer_default before[] = {
     { "/training/sequence_length", "1024", "max_seq_length's default" },
@@ -133,11 +135,7 @@ bool trl_recognises(const struct dialect_input *in)
 /* A switch that is given and off is no default. */
 static void take_given(struct launch_context *t, const struct value *v)
 {
-    const struct value_item *keep = value_get(v, "gradient_checkpointing"),
-                            *bf16 = value_get(v, "bf16");
-    if (keep && keep->value->kind == VALUE_BOOL && !keep->value->integer)
-        launch_set(t, "/training/activation_checkpointing", json_string("none"), keep);
-    const struct value_item *fp16 = value_get(v, "fp16");
+    const struct value_item *bf16 = value_get(v, "bf16"), *fp16 = value_get(v, "fp16");
     if (bf16 && bf16->value->kind == VALUE_BOOL && !bf16->value->integer &&
         !(fp16 && launch_true(fp16->value)) && !value_get(v, "torch_dtype") &&
         !value_get(v, "dtype"))
@@ -233,7 +231,7 @@ void trl_take(struct launch_context *t, const struct value *given, bool older)
                                        .defaults = (old ? before : newer) + !cut,
                                        .tables = trl_tables,
                                        .packing = "packing",
-                                       .peft = &adapters };
+                                       .peft = t->lora_config ? &section : &adapters };
     t->mixes = !old && !value_get(given, "bf16");
     take_given(t, given);
     take_loss(t, given);

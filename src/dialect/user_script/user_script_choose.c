@@ -257,6 +257,14 @@ static const char *replaced_products(const struct python *p)
     return NULL;
 }
 
+/* Mxfp4Config(dequantize=True) makes weights of bf16 of gpt-oss' (transformers 4.55,
+ * utils/quantization_config.py); others stay, and nothing trains them. */
+static const char *packed_base(const struct python_call *c)
+{
+    const struct value *v = user_script_given(c, "dequantize", "1");
+    return v && launch_true(v) ? NULL : "Mxfp4Config leaves weights in MXFP4";
+}
+
 /* Why it is not known how the base model is quantised; NULL: it is, or nothing asks. */
 const char *user_script_open_base(const struct user_script *g)
 {
@@ -268,7 +276,10 @@ const char *user_script_open_base(const struct user_script *g)
         return "the model is loaded elsewhere";
     if (!v && adapters && replaced_products(g->python))
         return "the program replaces layers by quantised ones of its own";
-    if (!v || v->kind != VALUE_UNKNOWN || user_script_maker(g->python, v))
+    const struct python_call *maker = user_script_maker(g->python, v);
+    if (maker && strcmp(python_last_part(maker->function), "Mxfp4Config") == 0)
+        return packed_base(maker);
+    if (!v || v->kind != VALUE_UNKNOWN || maker)
         return NULL;
     for (int64_t i = 0; i < g->python->calls.n; i++)
         n += user_script_part_of(&g->python->calls.v[i]) == SCRIPT_QUANTISATION;

@@ -19,7 +19,7 @@ const char *const user_script_calls[] = {
     "Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer", "KTOTrainer", "ORPOTrainer", "CPOTrainer", "GRPOTrainer",
     "PPOTrainer", "RLOOTrainer", "RewardTrainer", "OnlineDPOTrainer", "GKDTrainer", "PRMTrainer", "NashMDTrainer", "XPOTrainer",
     "UnslothTrainer", "ORTTrainer", "ORTSeq2SeqTrainer", "SentenceTransformerTrainer", "QuestionAnsweringTrainer",
-    "from_pretrained", "from_config", "_from_config", "from_json_file", "LoraConfig", "BitsAndBytesConfig", "get_peft_model", "add_adapter",
+    "from_pretrained", "from_config", "_from_config", "from_json_file", "LoraConfig", "BitsAndBytesConfig", "Mxfp4Config", "get_peft_model", "add_adapter",
     "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "gradient_checkpointing_enable", "set_grad_checkpointing", "gradient_checkpointing_disable", "merge_and_unload", "unload", "set_training", "set_dataloader", "set_optimizer", "get_train_dataloader", "resize_token_embeddings",
     "Accelerator", "notebook_launcher", "model", "forward", "eval", "no_grad", "inference_mode", "tokenizer", "tok", "encode_plus", "batch_encode_plus", "apply_chat_template", "partial", "pack_dataset", "pad", "DataCollatorForSeq2Seq", "DataCollatorWithPadding", "DataCollatorForTokenClassification", "TextDataset", "LineByLineTextDataset", "LineByLineWithRefDataset", "TextDatasetForNextSentencePrediction",
     /* methods of PEFT that are no LoRA */
@@ -129,7 +129,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "", "*LMHeadModel", SCRIPT_MODEL }, { "", "*ForCausalLM", SCRIPT_MODEL }, { "", "*ForMaskedLM", SCRIPT_MODEL }, { "", "*ForPreTraining", SCRIPT_MODEL },
     { "", "*ForConditionalGeneration", SCRIPT_MODEL }, { "", "*ForImageClassification", SCRIPT_MODEL },
     { "", "*TrainingArguments", SCRIPT_ARGUMENTS }, { "", "LoraConfig", SCRIPT_ADAPTERS },
-    { "", "BitsAndBytesConfig", SCRIPT_QUANTISATION },
+    { "", "BitsAndBytesConfig", SCRIPT_QUANTISATION }, { "", "Mxfp4Config", SCRIPT_QUANTISATION },
     { "", "AdaLoraConfig", SCRIPT_METHOD }, { "", "IA3Config", SCRIPT_METHOD }, { "", "PromptTuningConfig", SCRIPT_METHOD }, { "", "PromptEncoderConfig", SCRIPT_METHOD },
     { "", "PrefixTuningConfig", SCRIPT_METHOD }, { "", "AdaptionPromptConfig", SCRIPT_METHOD }, { "", "LoHaConfig", SCRIPT_METHOD }, { "", "LoKrConfig", SCRIPT_METHOD },
     { "", "OFTConfig", SCRIPT_METHOD }, { "", "BOFTConfig", SCRIPT_METHOD }, { "", "VeraConfig", SCRIPT_METHOD },
