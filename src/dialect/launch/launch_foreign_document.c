@@ -27,6 +27,7 @@ static const struct { const char *keys[KEYS_MAX]; const char *what; } foreign[] 
     { { "rollout", "rl", "run.model_type" }, "HyperPod's recipe of several turns " GENERATED },
     { { "rollout", "eval_sampling_params", "run.model_type" }, "HyperPod's recipe evaluates, and trains nothing" },
     { { "llm_as_judge", "run" }, "HyperPod's recipe evaluates, and trains nothing" },
+    { { "log_history", "global_step" }, "this is what the Trainer kept of a run (give its script, or the file of arguments that it was given)" },
     { { "orchestrator", "trainer" }, "prime-rl's configuration " GENERATED },
     { { "model.name", "data.micro_batch_size", "optim.lr" }, "prime-rl's configuration is not read (give torchtitan's of the same training)" },
     { { "llm_backbone", "problem_type" }, "H2O LLM Studio's configuration is not read (give a scenario, or the Trainer's arguments of the same training)" },

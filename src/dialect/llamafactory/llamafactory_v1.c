@@ -233,10 +233,15 @@ bool llamafactory_v1_is(const struct value *v)
         "batching_strategy", "model_class", "sample_backend",
         "train_dataset",     NULL
     };
+    /* words of programs of one's own, which have a train_dataset, too */
+    static const char *const foreign[] = { "max_seq_length", "max_length",
+                                           "attn_implementation", NULL };
     const struct value_item *model = value_get(v, "model");
     /* of a JSON its keys alone are known at first */
     bool word = model && (model->value->kind == VALUE_STRING ||
                           model->value->kind == VALUE_NONE);
+    for (const char *const *w = foreign; *w; w++)
+        word &= value_get(v, *w) == NULL;
     for (const char *const *w = own; word && *w; w++)
         if (value_get(v, *w))
             return true;

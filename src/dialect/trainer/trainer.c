@@ -169,6 +169,18 @@ static void take_workers(struct launch_context *t, const struct dialect_option *
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
+/* Programs of one's own have words for it. */
+static void take_recomputed(struct launch_context *t, const struct dialect_option *row,
+                            const struct value_item *it)
+{
+    static const char *const none[] = { "none", "off", "disabled", NULL };
+    const char *word = it->value->kind == VALUE_STRING ? it->value->text : "";
+    if (strcmp(word, "full") == 0 || names_listed(none, word))
+        launch_set(t, row->pointer, json_string(*word == 'f' ? "full" : "none"), it);
+    else
+        dialect_take_as(t, row, it, DIALECT_SWITCH);
+}
+
 /* "{"tp_size": 2}" of a command is the dictionary of a document. */
 static void take_degrees(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it)
@@ -298,7 +310,7 @@ const struct dialect_option trainer_rows[] = {
     ROW("enable_liger_kernel", "/training/loss_chunks", .take = take_liger),
     ROW("liger_kernel_config", "/training/loss_chunks", .class = DIALECT_IDLE),
     ROW("gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full", .written = true),
-    ROW("activation_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
+    ROW("activation_checkpointing", "/training/activation_checkpointing", .take = take_recomputed, .kind = DIALECT_SWITCH, .value = "full"),
     ROW("use_gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
     ROW("grad_checkpoint", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
     ROW("gradient_checkpoint", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),

@@ -40,7 +40,8 @@ void user_script_add_leaves(struct launch_context *t, const char *section,
         const struct value_item *it = &dict->items[i];
         const char *name = usual_name(section, it->key);
         const struct value_item *old = name ? value_get(to, name) : NULL;
-        bool section_too = it->value->kind == VALUE_DICT && !*section;
+        bool section_too = it->value->kind == VALUE_DICT &&
+                           (!*section || strncmp(it->key, "quantization", 12) == 0);
         if (section_too)
             user_script_add_leaves(t, it->key, it->value, to);
         else if (old)

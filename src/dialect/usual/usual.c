@@ -33,7 +33,7 @@ static const struct { const char *name, *word; } words[] = {
     { "flash_attention", "use_flash_attention" }, { "flash_attention_2", "use_flash_attention" }, { "base_model_id", "base_model" },
 };
 /* What shards a model, in names and texts of a document. */
-static const char *const sharders[] = { "fsdp", "FSDP", "deepspeed", "DeepSpeed", "zero1", "zero2", "zero3", "zero_stage", "zero_optimization", "sharding_strategy", "FULL_SHARD", "megatron", NULL };
+static const char *const sharders[] = { "fsdp", "FSDP", "deepspeed", "DeepSpeed", "zero1", "zero2", "zero3", "zero_stage", "zero_optimization", "sharding_strategy", "dp_shard", "data_parallel_shard", "FULL_SHARD", "megatron", NULL };
 /* clang-format on */
 
 /* Which document ------------------------------------------------------------------- */

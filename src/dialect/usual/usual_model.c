@@ -22,7 +22,7 @@ static const struct {
     { { "n_heads", "num_heads", "n_head", "num_attention_heads", "nhead", "n_q_heads", "num_query_heads" }, "num_attention_heads" },
     { { "n_kv_heads", "num_kv_heads", "n_kv_head", "num_key_value_heads", "kv_heads" }, "num_query_groups" },
     { { "head_dim", "d_head" }, "kv_channels" },
-    { { "d_ff", "d_ffn", "ffn_dim", "ffn_hidden_size", "intermediate_size", "d_mlp", "dim_feedforward", "mlp_dim", "hidden_dim", "mlp_hidden_dim" }, "ffn_hidden_size" },
+    { { "d_ff", "d_ffn", "ffn_dim", "ffn_hidden_size", "intermediate_size", "d_mlp", "dim_feedforward", "mlp_dim", "hidden_dim", "mlp_hidden_dim", "ffn_hidden_dim", "intermediate_dim", "ff_dim" }, "ffn_hidden_size" },
     { { "mlp_ratio", "ffn_mult", "ffn_multiplier", "mlp_expansion", "ffn_ratio" }, "" },
     { { "vocab_size", "n_vocab", "vocabulary_size" }, "vocab_size" },
 };
@@ -40,6 +40,8 @@ static const char *const strange[] = {
     "expert", "moe", "router", "mla", "latent", "lora_rank", "mamba", "ssm", "rnn", "gru", "lstm", "rwkv", "conv", "hyena", "retnet", "delta", "linear_att", "mtp", "layer_types", "layer_pattern", "hybrid",
     "encoder", "vision", "audio", "image", "bidirectional", "teacher", "student", "discriminator", "diffusion", "unet", "vae", NULL,
 };
+/* Sections of other models next to the decoder's. */
+static const char *const towers[] = { "vision", "vlm", "image_encoder", "audio_encoder", "speech_encoder", "teacher", "student", NULL };
 /* Words of Meta's Llama (llama/model.py, FeedForward): MLPs are 8/3 hidden sizes, so many times, to a multiple. */
 static const char *const multiples[] = { "multiple_of", NULL }, *const multipliers[] = { "ffn_dim_multiplier", NULL };
 static const char *const widths[] = { "d_model", "n_embd", "n_embed", "hidden_size", "embed_dim", "emb_dim", "embedding_dim", "model_dim", NULL };
@@ -305,9 +307,11 @@ static void take_length(struct launch_context *t, struct value *root,
 }
 
 /* Programs of one's own have attention of any kind. */
-static void ask_attention(struct launch_context *t, const struct value *root,
-                          int64_t line)
+static void ask_attention(struct launch_context *t, struct value *root,
+                          struct value *model, int64_t line)
 {
+    static const char *const own[] = { "attn_impl", "attention_impl", "attn_backend",
+                                       "attention_backend", NULL };
     static const char at[] = "/training/attention";
     static const char *const said[] = { "attn_implementation",
                                         "attention_implementation",
@@ -316,6 +320,9 @@ static void ask_attention(struct launch_context *t, const struct value *root,
                                         "flash_attention_2",
                                         "use_flash_attn",
                                         NULL };
+    const struct value_item *it = take(t, model, own);
+    if (it && !value_get(root, said[0]))
+        value_add(t->arena, root, said[0], it->line, it->value);
     if (usual_value(root, said, DEPTH))
         return;
     launch_add_unresolved(t, at, line,
@@ -384,6 +391,20 @@ static const struct value_item *strange_in(const struct value *v, bool texts, in
     return NULL;
 }
 
+/* A section of another model next to the decoder's, unless it is off. */
+static const struct value_item *tower_in(const struct value *root,
+                                         const struct value *model)
+{
+    for (int32_t i = 0; model != root && i < root->n; i++) {
+        const struct value_item *it = &root->items[i];
+        const struct value_item *on = value_get(it->value, "enabled");
+        if (it->value->kind == VALUE_DICT && it->value->n && it->value != model &&
+            names_mentioned(towers, it->key) && !(on && launch_is_off(on->value)))
+            return it;
+    }
+    return NULL;
+}
+
 /* The width of another stack, where several are; NULL. */
 static const struct value_item *second_width(const struct value *v, int *n, int depth)
 {
@@ -427,6 +448,8 @@ void usual_take_sizes(struct launch_context *t, struct value *root)
     const struct value_item *other = strange_in(model, model != root, DEPTH);
     if (!other)
         other = second_width(model, &(int) { 0 }, DEPTH);
+    if (!other)
+        other = tower_in(root, model);
     int64_t line = model->line ? model->line : 1;
     if (other) {
         launch_add_unresolved(
@@ -456,7 +479,7 @@ void usual_take_sizes(struct launch_context *t, struct value *root)
         ask(t, "ffn_hidden_size", line, usual_width(t, c.gated != 0 && c.modern),
             "how wide MLPs are");
     take_dtype(t, root);
-    ask_attention(t, root, line);
+    ask_attention(t, root, model, line);
     while (take(t, model, idle))
         ;
     drop_rest(root, model);

@@ -14,12 +14,12 @@ static const char *const generated[] = {
 };
 static const char *const methods[] = { "mode", "method", "stage", "algorithm", "algo", "training_type", "training_mode", "trainer_type", "objective", NULL };
 /* What a program starts itself on, in sections of SLURM's words and the like. */
-static const struct { const char *const names[7]; const char *pointer; int64_t least; } cluster[] = {
+static const struct { const char *const names[8]; const char *pointer; int64_t least; } cluster[] = {
     { { "num_nodes", "nnodes", "n_nodes", "num_machines", NULL }, "/cluster/count", 1 },
     { { "gpus_per_node", "num_gpus_per_node", "n_gpus_per_node", "gpus_per_machine", NULL }, "/cluster/gpus_per_instance", 1 },
-    { { "tp_size", "tensor_parallel_size", "tensor_parallel", "tensor_parallel_degree", "tensor_model_parallel_size", "tp_degree", NULL }, "/parallelism/tensor", 2 },
-    { { "pp_size", "pipeline_parallel_size", "pipeline_parallel", "pipeline_parallel_degree", "pipeline_model_parallel_size", "pp_degree", NULL }, "/parallelism/pipeline", 2 },
-    { { "cp_size", "context_parallel_size", "context_parallel", "context_parallel_degree", "cp_degree", NULL }, "/parallelism/context", 2 },
+    { { "tp_size", "tensor_parallel_size", "tensor_parallel", "tensor_parallel_degree", "tensor_model_parallel_size", "tp_degree", "tp", NULL }, "/parallelism/tensor", 2 },
+    { { "pp_size", "pipeline_parallel_size", "pipeline_parallel", "pipeline_parallel_degree", "pipeline_model_parallel_size", "pp_degree", "pp", NULL }, "/parallelism/pipeline", 2 },
+    { { "cp_size", "context_parallel_size", "context_parallel", "context_parallel_degree", "cp_degree", "cp", NULL }, "/parallelism/context", 2 },
 };
 /* clang-format on */
 
