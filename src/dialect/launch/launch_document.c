@@ -104,7 +104,7 @@ static json_t *take_dialect(struct launch *l, const struct document *d)
 
 /* Manifests ------------------------------------------------------------------------ */
 
-/* Tasks of clouds, whose words a shell runs as they are: nothing else tells torchrun of
+/* Tasks of clouds, whose words a shell runs as they are: nothing else names
  * processes. */
 static bool is_plain_task(const char *kind)
 {
