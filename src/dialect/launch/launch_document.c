@@ -169,11 +169,15 @@ static void ask_count(struct launch_context *t, const char *pointer, const char 
 static void take_pod_gpus(struct launch_context *t, const struct manifest *m)
 {
     static const char gpus_at[] = "/cluster/gpus_per_instance";
+    /* Ray starts workers, and what a chart starts is not in its values */
+    static const char *const starters[] = { "RayJob", "RayCluster", "Helm values",
+                                            NULL };
     const struct launch_resolved *f = resolved_at(t->l, gpus_at);
     if (f && is_plain_task(m->kind) &&
         strcmp(f->from, "--nproc_per_node's default") == 0)
         return;
-    if (m->gpus.n < 2 || !f || strcmp(f->from, "no starter") != 0) {
+    if (m->gpus.n < 2 || !f || strcmp(f->from, "no starter") != 0 ||
+        names_listed(starters, m->kind)) {
         take_count(t, gpus_at, m->gpus.n, "nvidia.com/gpu", m->gpus.line);
         return;
     }

@@ -236,6 +236,8 @@ void trl_take(struct launch_context *t, const struct value *given, bool older)
     take_given(t, given);
     take_loss(t, given);
     trainer_read_arguments(t, with_switch(t, given), &kind);
+    if (t->kept) /* after FSDP's own, which stays on */
+        launch_assume(t, "/training/activation_checkpointing", json_string("full"), "");
 }
 
 void trl_cast(struct launch_context *t, const char *who, bool whole)
