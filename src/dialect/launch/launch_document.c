@@ -287,7 +287,12 @@ static json_t *take_manifest(struct launch *l, const struct manifest *m,
     with.shell = variables;
     with.n_shell = variables_of(&l->loader->arena, m, given, variables);
     l->what = "the manifest";
+    const char *where = l->where, *slash = strrchr(where, '/');
+    if (m->within)
+        l->where = arena_printf(&l->loader->arena, "%.*s%s/task",
+                                (int)(slash ? slash - where + 1 : 0), where, m->within);
     json_t *tree = launch_read_shell(l, m->shell, strlen(m->shell), &with);
+    l->where = where;
     if (tree)
         take_pods(l, m, tree);
     return tree;

@@ -295,6 +295,7 @@ static bool take_job(struct manifest *m, struct arena *arena,
     take(m, arena, &w, document);
     m->kind = job.kind;
     m->device = text_of(job.device);
+    m->within = job.within;
     if (text_of(job.instance)) {
         m->instance = job.instance->text;
         m->instance_line = job.instance->line;

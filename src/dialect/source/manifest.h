@@ -34,6 +34,7 @@ struct manifest {
     const char *device;         /* "H100:8", as a task names it, or NULL */
     const char *instance;       /* of the node selector, or NULL */
     int64_t instance_line;
+    const char *within; /* the folder next to it that it runs in, or NULL */
     VEC(struct manifest_variable) variables;
 };
 

@@ -89,10 +89,25 @@ static void add_variables(struct arena *arena, struct value *env,
     }
 }
 
-/* What the starter sets on each node. */
+/* What the starter sets on each node: how many nodes and GPUs, addresses of all nodes, a
+ * line each, and on the first its rank (skypilot 0.10, docs/source/running-jobs; dstack
+ * 0.19, docs/reference/environment-variables). */
 struct own {
-    const char *nodes, *gpus;
+    const char *nodes, *gpus, *addresses, *rank;
 };
+
+enum { ADDRESSES_MAX = 1024 };
+
+static const struct value *addresses_of(struct arena *arena, const struct value *nodes)
+{
+    const char *text = "10.0.0.1";
+    if (nodes->kind != VALUE_INT || nodes->integer > ADDRESSES_MAX)
+        return NULL;
+    for (int64_t i = 1; i < nodes->integer; i++)
+        text = arena_printf(arena, "%s\n10.0.%" PRId64 ".%" PRId64, text, i / 250,
+                            i % 250 + 1);
+    return value_new_string(arena, text, nodes->line, 0);
+}
 
 static void fill(struct arena *arena, struct manifest_job *job, const char *text,
                  int64_t line, struct value *env, const struct own *own)
@@ -104,6 +119,8 @@ static void fill(struct arena *arena, struct manifest_job *job, const char *text
     job->pods = job->pods ? job->pods : one;
     set(arena, env, own->nodes, job->pods, line);
     set(arena, env, own->gpus, job->gpus, line);
+    set(arena, env, own->addresses, addresses_of(arena, job->pods), line);
+    set(arena, env, own->rank, value_new_string(arena, "0", line, 0), line);
     add_text(arena, words, "bash", line);
     add_text(arena, words, "-c", line);
     add_text(arena, words, text, line);
@@ -115,8 +132,8 @@ static void fill(struct arena *arena, struct manifest_job *job, const char *text
 static bool take_skypilot(struct manifest_job *job, struct arena *arena,
                           const struct value *root)
 {
-    static const struct own own = { "SKYPILOT_NUM_NODES",
-                                    "SKYPILOT_NUM_GPUS_PER_NODE" };
+    static const struct own own = { "SKYPILOT_NUM_NODES", "SKYPILOT_NUM_GPUS_PER_NODE",
+                                    "SKYPILOT_NODE_IPS", "SKYPILOT_NODE_RANK" };
     const struct value *run = value_member(root, "run"),
                        *resources = value_member(root, "resources");
     if (!command_of(run) || !resources || resources->kind != VALUE_DICT)
@@ -128,14 +145,19 @@ static bool take_skypilot(struct manifest_job *job, struct arena *arena,
     job->instance = value_member(resources, "instance_type");
     job->device = device_of(arena, value_member(resources, "accelerators"));
     job->kind = "SkyPilot task";
-    fill(arena, job, command_of(run), run->line, env, &own);
+    const char *dir = text_of(value_member(root, "workdir")), *text = command_of(run);
+    bool within = dir && *dir && *dir != '/' && *dir != '~' && !strpbrk(dir, "' \n:");
+    job->within = within ? dir : NULL;
+    fill(arena, job, within ? arena_printf(arena, "cd '%s'; %s", dir, text) : text,
+         run->line, env, &own);
     return true;
 }
 
 static bool take_dstack(struct manifest_job *job, struct arena *arena,
                         const struct value *root)
 {
-    static const struct own own = { "DSTACK_NODES_NUM", "DSTACK_GPUS_PER_NODE" };
+    static const struct own own = { "DSTACK_NODES_NUM", "DSTACK_GPUS_PER_NODE",
+                                    "DSTACK_NODES_IPS", "DSTACK_NODE_RANK" };
     static const char arguments[] = "${{ run.args }}";
     const struct value *commands = value_member(root, "commands"),
                        *type = value_member(root, "type"), *gpu;

@@ -10,7 +10,8 @@ struct manifest_job {
     const char *kind;              /* NULL: it is none */
     const struct value *container; /* its command, args and env */
     const struct value *pods, *gpus, *instance,
-        *device; /* as they are written; NULL: not said */
+        *device;        /* as they are written; NULL: not said */
+    const char *within; /* the folder next to the document that it runs in, or NULL */
 };
 
 /* False: the document is none. */
