@@ -114,11 +114,14 @@ static int read_pair(struct model *m, struct model_tower *t, struct cfg root,
     return 0;
 }
 
-/* "pixel_shuffle_ratio" is one over the patches of a side that become one. */
-static int64_t merge_of(struct cfg part, int64_t usual)
+/* One over the patches of a side that become one: Llama 4's word for it stands in the
+ * tower's part, InternVL's in the whole. */
+static int64_t merge_of(struct cfg root, struct cfg part, int64_t usual)
 {
     double ratio = 0;
     struct cfg at = cfg_get(part, "pixel_shuffle_ratio");
+    if (!cfg_present(at))
+        at = cfg_get(root, "downsample_ratio");
     if (!cfg_present(at))
         return usual;
     if (cfg_real(at, &ratio, 0, 1) < 0)
@@ -135,13 +138,34 @@ static int64_t merge_of(struct cfg part, int64_t usual)
 /* What a file says of the projector itself. */
 static int read_projector(struct model_tower *t, struct cfg root)
 {
+    static const char *const words[] = { "projector_bias",
+                                         "multimodal_projector_bias" };
     bool yes = true;
-    struct cfg norm = cfg_get(root, "projector_use_layernorm"),
-               bias = cfg_get(root, "projector_bias");
+    struct cfg norm = cfg_get(root, "projector_use_layernorm");
     if (cfg_present(norm) && cfg_bool(norm, &yes) < 0)
         return -1;
     t->norm = yes ? t->norm : 0;
-    return cfg_present(bias) ? cfg_bool(bias, &t->bias) : 0;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        struct cfg bias = cfg_get(root, words[i]);
+        if (cfg_present(bias) && cfg_bool(bias, &t->bias) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Of how many layers of the tower the projector reads the results, side by side
+ * (transformers, modeling_llava.py, modeling_vipllava.py). -1 after reporting. */
+static int64_t layers_read(struct cfg root, const struct vision *v)
+{
+    struct cfg list = cfg_get(root, "vision_feature_layers");
+    if (!cfg_is_array(list))
+        list = cfg_get(root, "vision_feature_layer");
+    if (!cfg_is_array(list))
+        return v->layers_read > 0 && !cfg_present(list) ? v->layers_read : 1;
+    if (cfg_len(list) > 0 && cfg_len(list) <= READ_MAX)
+        return (int64_t)cfg_len(list);
+    return cfg_error(list, DIAG_OUT_OF_RANGE, "a projector reads 1 to %d layers",
+                     READ_MAX);
 }
 
 static const char *many_of(const struct vision *v)
@@ -232,7 +256,7 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
     merge = vision_number(root, "spatial_merge_size", merge);
     merge = merge > 0 ? vision_number(root, "scale_factor", merge) : merge;
     merge = merge > 0 ? vision_number(root, "downsample_factor", merge) : merge;
-    merge = merge > 0 ? merge_of(part, merge) : merge;
+    merge = merge > 0 ? merge_of(root, part, merge) : merge;
     int64_t pictures = pictures_of(root, v);
     if (merge < 0 || pictures < 0 || shrink(&raw, root, v, merge) < 0)
         return -1;
@@ -256,8 +280,11 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
                           vision_number(root, "projector_hidden_size", h) };
     if (adapter[0] < 0 || adapter[1] < 0 || adapter[2] < 0)
         return -1;
-    set_projector(t, v, raw.picture.out ? raw.picture.out : t->model.hidden, merge, h,
-                  adapter);
+    int64_t columns = raw.picture.out ? raw.picture.out : t->model.hidden;
+    int64_t layers = layers_read(root, v);
+    if (layers < 0)
+        return -1;
+    set_projector(t, v, columns * layers, merge, h, adapter);
     if (read_projector(t, root) < 0)
         return -1;
     if (pictures)

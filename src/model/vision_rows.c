@@ -26,7 +26,7 @@ static const struct vision table[] = {
     { "lighton_ocr", "qwen3", "pixtral", "text_config", .projector = PROJECTOR_THREE,
       .norm = true, .bare = true, .merge = 2 },
     { "vipllava", "llama", "clip_vision_model", "text_config", LLAMA_7B, PROJECTOR_MLP,
-      .tiles = 1 },
+      .norm = true, .tiles = 1, .layers_read = 5 },
     { "llava_next", "llama", "clip_vision_model", "text_config", LLAMA_7B,
       PROJECTOR_MLP, .tiles = 5 },
     { "llava_onevision", "qwen2", "siglip_vision_model", "text_config",

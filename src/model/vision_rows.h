@@ -21,7 +21,10 @@ enum projector {
     PROJECTOR_BRIDGE,  /* none, or v to h where cross-attention reads h columns */
 };
 
-enum { ADAPTER = 4096 }; /* Llama4VisionConfig's */
+enum {
+    ADAPTER = 4096, /* Llama4VisionConfig's */
+    READ_MAX = 64   /* layers of a tower that a projector reads */
+};
 
 /* A model_type of such a model. */
 struct vision {
@@ -35,6 +38,7 @@ struct vision {
     int64_t tiles;        /* crops of a picture */
     int64_t scales;       /* two towers: numbers that scale their products */
     int64_t merge;        /* patches of a side that become one; 0: the tower's own */
+    int64_t layers_read;  /* of the tower, by the projector; 0: one */
     int64_t halves;       /* so many patches in a row become one, their mean; 0: one */
     bool sounds;          /* "audio_config" is a tower that reads sounds */
     bool crossed;         /* its tokens are read by layers of cross-attention, */

@@ -132,6 +132,39 @@ static void test_vit(void)
     " 'num_attention_heads': 2, 'intermediate_size': 128, 'image_size': 56," \
     " 'patch_size': 14}"
 
+/* Columns that a projector reads: of several layers of the tower, and of the patches
+ * that become one token. */
+static void test_projector(void)
+{
+    static const struct {
+        const char *file;
+        int64_t in, norm, tokens;
+        bool bias;
+    } cases[] = {
+        { "'llava'", 64, 0, 16, true },
+        { "'llava', 'vision_feature_layer': [-2, 1, 2]", 192, 0, 16, true },
+        { "'llava', 'multimodal_projector_bias': false", 64, 0, 16, false },
+        { "'vipllava'", 320, 320, 16, true },
+        { "'vipllava', 'vision_feature_layers': [-2, 1]", 128, 128, 16, true },
+        { "'internvl', 'downsample_ratio': 0.5", 256, 256, 4, true },
+        { "'internvl', 'downsample_ratio': 0.25", 1024, 1024, 1, true },
+        { "'internvl', 'downsample_ratio': 1.0", 64, 64, 16, true },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct model m;
+        char text[768];
+        snprintf(text, sizeof(text),
+                 "{'model_type': %s, " TEXT_PART ", " VISION_PART "}", cases[i].file);
+        CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, text), 0);
+        CU_ASSERT_EQUAL(m.tower->widths[0], cases[i].in);
+        CU_ASSERT_EQUAL(m.tower->norm, cases[i].norm);
+        CU_ASSERT_EQUAL(m.tower->tokens, cases[i].tokens);
+        CU_ASSERT_EQUAL(m.tower->bias, cases[i].bias);
+        cfg_loader_release(&loader);
+    }
+}
+
 /* Llama 3.2 Vision: a picture's tiles are no tokens of the sequence; each layer of
  * cross-attention reads them, and without pictures is held, not run and not trained. */
 static void test_crossed(void)
@@ -505,6 +538,7 @@ void test_vision_register(void)
     CU_add_test(s, "positions that are interpolated", test_interpolated);
     CU_add_test(s, "pixels that a processor bounds", test_pixels);
     CU_add_test(s, "vit", test_vit);
+    CU_add_test(s, "projector", test_projector);
     CU_add_test(s, "pictures", test_pictures);
     CU_add_test(s, "idle towers over groups", test_idle_over_groups);
     CU_add_test(s, "layers of cross-attention", test_crossed);
