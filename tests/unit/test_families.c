@@ -437,6 +437,12 @@ static const struct {
       "'vocab_size': 50304, 'tie_word_embeddings': false, "
       "'hidden_act': 'silu', 'max_position_embeddings': 4096, "
       "'use_qkv_bias': false}" },
+    { "stablelm-2-12b", 12143185920, /* norms of each head's queries and keys */
+      "{'model_type': 'stablelm', 'hidden_size': 5120, "
+      "'intermediate_size': 13824, 'num_hidden_layers': 40, "
+      "'num_attention_heads': 32, 'num_key_value_heads': 8, "
+      "'vocab_size': 100352, 'tie_word_embeddings': false, 'hidden_act': 'silu', "
+      "'use_parallel_residual': true, 'qk_layernorm': true}" },
     { "granite-8b", 8170848256,
       "{'model_type': 'granite', 'hidden_size': 4096, "
       "'intermediate_size': 12800, 'num_hidden_layers': 40, "
@@ -1287,7 +1293,7 @@ static void test_refused(void)
           "'decoder': {'model_type': 'bert', " SIZES "}}",
           "a decoder of family \"bert\"" },
         { "{'model_type': 'llama', " SIZES ", 'num_local_experts': 8}", "experts are" },
-        { "{'model_type': 'stablelm', " SIZES ", 'qk_layernorm': True}",
+        { "{'model_type': 'phi', " SIZES ", 'qk_layernorm': True}",
           "norms of queries and keys" },
         { "{'model_type': 'mpt', 'd_model': 64, 'n_layers': 2, 'n_heads': 4,"
           " 'vocab_size': 512, 'attn_config': {'qk_ln': True}}",

@@ -269,6 +269,23 @@ static const struct family_field bart_fields[] = {
     FIELDS_END,
 };
 
+/* Marian: a table of words for each stack, if the file says so. */
+static const struct family_field marian_fields[] = {
+    STACKS,
+    WORD("max_position_embeddings", decoder.positions, 1, POSITIONS_MAX),
+    TIED,
+    FLAG("share_encoder_decoder_embeddings", words_shared),
+    DROP("dropout", hidden_dropout),
+    DROP("attention_dropout", attention.dropout),
+    ACTIVATION("activation_function"),
+    FIELDS_END,
+};
+
+static void marian_finish(struct family_raw *raw)
+{
+    raw->m.ends.words_apart = !raw->words_shared;
+}
+
 enum { BART_PADDING = 2 }; /* rows of learned positions before the first token's */
 
 /* Learned positions; others are computed once, and are no parameters. */
@@ -389,7 +406,10 @@ const struct family families_encoder[] = {
     FAMILY("blenderbot", bart_fields, blenderbot_finish, BART, .norms.final = true),
     FAMILY("blenderbot-small", bart_fields, blenderbot_finish, BART, .norms.post = true,
            .norms.embedding = true),
-    FAMILY("marian", bart_fields, NULL, BART, .norms.post = true),
+    { .name = "marian",
+      .fields = marian_fields,
+      .finish = marian_finish,
+      .usual = { .m = { BART, .norms.post = true }, .words_shared = true } },
     FAMILY("pegasus", bart_fields, NULL, BART, .norms.final = true, .layers = 12,
            .decoder_layers = 12, .hidden = 1024, .attention.heads = 16,
            .mlp.width = 4096, .ends.vocab = 50265),

@@ -119,6 +119,7 @@ struct family_raw {
     struct model m;
     bool multi_query, new_decoder, alibi, bias; /* falcon */
     const char *feed_forward;                   /* T5; NULL: not said */
+    bool words_shared;                          /* Marian: by encoder and decoder */
     const char *activation;                     /* NULL: not said */
     int64_t embedding_width;                    /* OPT; 0: the hidden size */
     int64_t shared_experts, plain_head_dim;     /* DeepSeek */
@@ -235,5 +236,6 @@ int families_unread(struct cfg root, const struct family *family,
 
 /* The activation of that name; one kernel where the name is no other. */
 enum model_activation families_activation(const char *word);
+bool families_knows_activation(const char *word);
 
 #endif

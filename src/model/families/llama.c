@@ -277,14 +277,19 @@ static const struct family_field stablelm_fields[] = {
     LLAMA_FFN,
     FLAG("use_qkv_bias", m.attention.qkv_bias),
     FLAG("use_parallel_residual", m.parallel_residual),
+    FLAG("qk_layernorm", qk_norm),
     DROP("hidden_dropout", hidden_dropout),
     ACTIVATION("hidden_act"),
     FIELDS_END,
 };
 
+/* Norms of queries and keys have weights of each head's own (StableLM 2 12B; transformers,
+ * modeling_stablelm.py, StableLmLayerNormPerHead). */
 static void stablelm_finish(struct family_raw *raw)
 {
     raw->m.norms.one = raw->m.parallel_residual;
+    if (raw->qk_norm)
+        families_wide_norms(&raw->m);
 }
 
 #define GEMMA LLAMA, .attention.head_dim = 256, .ends.tied = true
