@@ -122,8 +122,14 @@ static int read_head(struct model *m, struct cfg root)
                          "it out for encoder and decoder)",
                          word);
     for (const struct name_value *a = architectures; a->name; a++)
-        if (names_ends(word, a->name))
+        if (names_ends(word, a->name)) {
             m->ends.head = of_arch(m, (enum model_head)a->value);
+            return 0;
+        }
+    if (m->arch == MODEL_DECODER && strstr(word, "For") && !names_ends(word, "Model"))
+        cfg_warn(first, DIAG_ASSUMED,
+                 "the head of \"%.60s\" is not known: logits of words are trained",
+                 word);
     return 0;
 }
 

@@ -1226,6 +1226,12 @@ static void test_unread(void)
           NULL },
         { "{'model_type': 'llama', " SIZES ", 'memory_tokens': 4, 'wings': false}",
           "than family \"llama\": memory_tokens" },
+        { "{'model_type': 'llama', " SIZES ", 'pruned_heads': {}}", NULL },
+        { "{'model_type': 'llama', " SIZES ", 'hidden_act': 'silu'}", NULL },
+        { "{'model_type': 'llama', " SIZES ", 'hidden_act': 'sillu'}",
+          "\"sillu\" is not known" },
+        { "{'model_type': 'llama', " SIZES ", 'architectures': ['LlamaForGuessing']}",
+          "the head of \"LlamaForGuessing\" is not known" },
         { "{'model_type': 'lfm2', " SIZES ", 'full_attn_idxs': [1]}", NULL },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -1295,6 +1301,8 @@ static void test_refused(void)
         { "{'model_type': 'llama', " SIZES ", 'num_local_experts': 8}", "experts are" },
         { "{'model_type': 'phi', " SIZES ", 'qk_layernorm': True}",
           "norms of queries and keys" },
+        { "{'model_type': 'llama', " SIZES ", 'pruned_heads': {'0': [1]}}",
+          "heads that are cut out of layers" },
         { "{'model_type': 'mpt', 'd_model': 64, 'n_layers': 2, 'n_heads': 4,"
           " 'vocab_size': 512, 'attn_config': {'qk_ln': True}}",
           "norms of queries and keys" },

@@ -277,6 +277,28 @@ static const struct name_value activation_names[] = {
     { NULL, 0 },
 };
 
+/* The others of ACT2FN, and words of models' own code: a kernel each. */
+static const char *const kernel_activations[] = {
+    "gelu",      "gelu_10",       "gelu_python", "gelu_python_tanh",
+    "gelu_tanh", "gelu_accurate", "quick_gelu",  "gelu_pytorch_tanh",
+    "laplace",   "leaky_relu",    "linear",      "identity",
+    "mish",      "relu",          "relu6",       "prelu",
+    "sigmoid",   "silu",          "swish",       "swilu",
+    "tanh",      "xielu",         "hardswish",   "swiglu",
+    "geglu",     "reglu",         "gegelu",      "glu",
+    "swigluoai",
+};
+
+bool families_knows_activation(const char *word)
+{
+    int v;
+    for (size_t i = 0; i < sizeof(kernel_activations) / sizeof(kernel_activations[0]);
+         i++)
+        if (strcmp(word, kernel_activations[i]) == 0)
+            return true;
+    return names_find(activation_names, word, &v) == 0;
+}
+
 enum model_activation families_activation(const char *word)
 {
     int v;

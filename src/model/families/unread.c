@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <stddef.h>
 #include <string.h>
 
 /* Words that change layers or add parts, where the family has no row for them: what they
@@ -48,6 +49,7 @@ static const struct {
     { "eagle_config", NULL, DRAFTS },
     { "dflash_config", NULL, DRAFTS },
     { "num_target_layers", NULL, DRAFTS },
+    { "pruned_heads", NULL, "heads that are cut out of layers" },
 };
 
 /* Words that change no weights and no shapes, or that others read: how the model is
@@ -177,7 +179,6 @@ static const char *const harmless[] = {
     "use_bfloat16",
     "chunk_size_feed_forward",
     "cross_attention_hidden_size",
-    "pruned_heads",
     "n_special",
     "predict_special_tokens",
     "skip_*",
@@ -405,6 +406,20 @@ static bool says_rotary(struct cfg root)
     return strcmp(word, "rope") == 0 || strcmp(word, "rotary") == 0;
 }
 
+/* An activation that no list has, which may be a slip or code of the model's own. */
+static void warn_activation(struct cfg root, const struct family *family)
+{
+    for (const struct family_field *f = family->fields; f->key; f++) {
+        struct cfg at = cfg_get(root, f->key);
+        if (f->type == FAMILY_STRING &&
+            f->at == offsetof(struct family_raw, activation) && cfg_is_string(at) &&
+            !families_knows_activation(json_string_value(at.json)))
+            cfg_warn(at, DIAG_ASSUMED,
+                     "\"%.60s\" is not known: an activation of one kernel is counted",
+                     json_string_value(at.json));
+    }
+}
+
 int families_unread(struct cfg root, const struct family *family, const struct model *m)
 {
     struct strbuf words;
@@ -420,6 +435,7 @@ int families_unread(struct cfg root, const struct family *family, const struct m
             return -1;
     warn_format(root);
     warn_code(root, family);
+    warn_activation(root, family);
     const char *latent = m->attention.latent_kv > 0 ? "num_key_value_heads" : "";
     strbuf_init(&words);
     for (void *it = cfg_first(root); it; it = cfg_next(root, it))
