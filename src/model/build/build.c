@@ -126,7 +126,7 @@ static void set_turns(const struct build *b, struct op *op, const struct row *ro
         return;
     int64_t ranks = b->s->expert > 1 ? b->s->expert : 1;
     int32_t experts = (int32_t)(b->m->mlp.experts / ranks);
-    if (!op->backward && strcmp(row->name, "combine") == 0)
+    if (!op->backward && row->ends_turns)
         op->turns = experts;
     if (!row->turns)
         return;

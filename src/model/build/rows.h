@@ -372,6 +372,7 @@ struct row {
     bool routes;     /* as many kernels as the framework's router has */
     bool scattered;  /* rows are added up by index */
     bool turns;      /* for each expert that runs in turn */
+    bool ends_turns; /* forward, it follows experts that ran in turn */
     bool counted;    /* the host reads how many tokens each expert gets, unless they are
                         padded */
 };
