@@ -256,6 +256,8 @@ static struct choices_report judge_choices(const struct choices_rows *rows, bool
     for (int32_t s = 0; s < rows->sources.n; s++) {
         struct risk_widths w = choices_fit(rows, s);
         struct choices_score score = choices_judge(rows, s, &w);
+        choices_judge_memory(r.unfit, rows, s, &w);
+        choices_judge_memory(r.unfit_in_use, rows, s, &risk_widths);
         if (score.n_jobs == 0)
             continue;
         r.lines[r.n++] = (struct choices_line) { rows->sources.v[s], score };

@@ -18,6 +18,8 @@ struct choices_report {
     struct choices_line *lines; /* sources that have jobs */
     struct choices_score all;
     struct risk_widths widths; /* of all sources */
+    /* That plans do not fit: by widths of the other sources, and by those in use. */
+    struct choices_bin unfit[CHOICES_BINS], unfit_in_use[CHOICES_BINS];
     struct choices_replay pilot;
 };
 

@@ -66,11 +66,16 @@ void choices_fit_memory(const struct choices_rows *rows, int32_t without,
 
 enum { CHOICES_BINS = 10, CHOICES_RULES = RISK_MINIMAX + 1 };
 
-/* How often plans that were the best with a probability of this bin were the best. */
+/* How often what was stated with a probability of this bin came true. */
 struct choices_bin {
-    int64_t n, n_best;
+    int64_t n, n_true;
     double stated; /* their mean probability */
 };
+
+/* Adds one that was stated with that probability; adds the bins of others. */
+void choices_bins_put(struct choices_bin bins[CHOICES_BINS], double p, bool is_true);
+void choices_bins_add(struct choices_bin to[CHOICES_BINS],
+                      const struct choices_bin from[CHOICES_BINS]);
 
 /* Of jobs with measured alternatives; sums over jobs. Brier: of the squares of
  * probability less outcome (1 of the best measured, else 0) over the alternatives: 0 is
@@ -81,7 +86,7 @@ struct choices_score {
     double
         regret[CHOICES_RULES]; /* of the first choice by each rule; none: the point's */
     double expected;           /* regret of the choice by the mean, as stated */
-    struct choices_bin bins[CHOICES_BINS];
+    struct choices_bin bins[CHOICES_BINS]; /* that a plan is the best */
 };
 
 /* The jobs of a source as these widths see them. */
@@ -102,7 +107,14 @@ struct choices_replay {
 void choices_pilot(struct choices_replay *to, const struct choices_rows *rows,
                    int32_t source, const struct risk_widths *w);
 
-/* Bounds of a share that n_best of n were: the interval that holds it with 90 % (Clopper,
+/* Adds the runs of a source, where it reports failures, that are predicted to take half of
+ * the GPU and more: the chance that such a plan does not fit, and whether the run failed.
+ * O(rows). */
+void choices_judge_memory(struct choices_bin bins[CHOICES_BINS],
+                          const struct choices_rows *rows, int32_t source,
+                          const struct risk_widths *w);
+
+/* Bounds of a share that n_true of n were: the interval that holds it with 90 % (Clopper,
  * Pearson 1934). */
 void choices_bounds(const struct choices_bin *b, double *low, double *high);
 

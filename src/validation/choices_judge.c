@@ -41,13 +41,13 @@ static int32_t choice(const struct job *j, enum risk_rule rule)
     return first;
 }
 
-static void add_to_bin(struct choices_score *s, double p, bool best)
+void choices_bins_put(struct choices_bin bins[CHOICES_BINS], double p, bool is_true)
 {
     int at = (int)(p * CHOICES_BINS);
-    struct choices_bin *b = &s->bins[at < CHOICES_BINS ? at : CHOICES_BINS - 1];
+    struct choices_bin *b = &bins[at < CHOICES_BINS ? at : CHOICES_BINS - 1];
     b->stated = (b->stated * (double)b->n + p) / (double)(b->n + 1);
     b->n++;
-    b->n_best += best;
+    b->n_true += is_true;
 }
 
 static void score_job(struct choices_score *s, const struct job *j)
@@ -68,7 +68,7 @@ static void score_job(struct choices_score *s, const struct job *j)
         s->brier += (p - is) * (p - is);
         s->brier_uniform += (1.0 / j->n - is) * (1.0 / j->n - is);
         s->brier_point += ((i == point) - is) * ((i == point) - is);
-        add_to_bin(s, p, best);
+        choices_bins_put(s->bins, p, best);
     }
     s->expected += j->verdicts[choice(j, RISK_MEAN)].mean;
     for (int rule = 0; rule < CHOICES_RULES; rule++)
@@ -114,6 +114,20 @@ struct choices_score choices_judge(const struct choices_rows *rows, int32_t sour
     return s;
 }
 
+void choices_bins_add(struct choices_bin to[CHOICES_BINS],
+                      const struct choices_bin from[CHOICES_BINS])
+{
+    for (int i = 0; i < CHOICES_BINS; i++) {
+        struct choices_bin *a = &to[i];
+        const struct choices_bin *b = &from[i];
+        if (a->n + b->n)
+            a->stated = (a->stated * (double)a->n + b->stated * (double)b->n) /
+                        (double)(a->n + b->n);
+        a->n += b->n;
+        a->n_true += b->n_true;
+    }
+}
+
 void choices_add(struct choices_score *to, const struct choices_score *s)
 {
     to->n_jobs += s->n_jobs;
@@ -124,15 +138,7 @@ void choices_add(struct choices_score *to, const struct choices_score *s)
     to->expected += s->expected;
     for (int i = 0; i < CHOICES_RULES; i++)
         to->regret[i] += s->regret[i];
-    for (int i = 0; i < CHOICES_BINS; i++) {
-        struct choices_bin *a = &to->bins[i];
-        const struct choices_bin *b = &s->bins[i];
-        if (a->n + b->n)
-            a->stated = (a->stated * (double)a->n + b->stated * (double)b->n) /
-                        (double)(a->n + b->n);
-        a->n += b->n;
-        a->n_best += b->n_best;
-    }
+    choices_bins_add(to->bins, s->bins);
 }
 
 /* Where the beta law of a and b has the share p below it. GSL's own inverse has no answer
@@ -150,7 +156,7 @@ static double beta_quantile(double p, double a, double b)
 void choices_bounds(const struct choices_bin *b, double *low, double *high)
 {
     const double tail = 0.05;
-    double n = (double)b->n, k = (double)b->n_best;
+    double n = (double)b->n, k = (double)b->n_true;
     *low = k > 0 ? beta_quantile(tail, k, n - k + 1) : 0;
     *high = k < n ? beta_quantile(1 - tail, k + 1, n - k) : 1;
 }

@@ -45,10 +45,16 @@ static bool reports_failures(const struct choices_rows *rows, int32_t source)
     return false;
 }
 
-static bool observe(const struct choices_row *r, bool censored, struct observation *o)
+/* Predicted to take half of the GPU and more. */
+static bool is_large(const struct risk_plan *p)
 {
     const double half = 0.5;
-    if (r->plan.peak_B < half * r->plan.capacity_B || r->plan.peak_B <= 0)
+    return p->peak_B >= half * p->capacity_B && p->peak_B > 0;
+}
+
+static bool observe(const struct choices_row *r, bool censored, struct observation *o)
+{
+    if (!is_large(&r->plan))
         return false;
     double room = log(r->plan.capacity_B / r->plan.peak_B);
     if (r->has_memory)
@@ -164,4 +170,19 @@ void choices_fit_memory(const struct choices_rows *rows, int32_t without,
     for (int32_t s = 0; s < f.n_sources; s++)
         free(f.sources[s].v);
     free(f.sources);
+}
+
+void choices_judge_memory(struct choices_bin bins[CHOICES_BINS],
+                          const struct choices_rows *rows, int32_t source,
+                          const struct risk_widths *w)
+{
+    if (!reports_failures(rows, source))
+        return;
+    for (int64_t i = 0; i < rows->list.n; i++) {
+        const struct choices_row *r = &rows->list.v[i];
+        if (r->source != source || r->ran == CHOICES_NOT_SAID || !is_large(&r->plan))
+            continue;
+        double unfit = 1 - risk_fits(w, r->plan.peak_B / r->plan.capacity_B);
+        choices_bins_put(bins, unfit, r->ran == CHOICES_FAILED);
+    }
 }

@@ -183,6 +183,27 @@ static double deviate(uint64_t number)
     return gsl_cdf_ugaussian_Pinv(u);
 }
 
+/* By the law that made them as many fail as is stated, by a narrow one more. */
+static void check_chances(const struct choices_rows *rows, const struct risk_widths *made)
+{
+    struct risk_widths narrow = { .memory_own = 0.02 };
+    struct choices_bin right[CHOICES_BINS] = { 0 }, sure[CHOICES_BINS] = { 0 };
+    int64_t n = 0;
+    for (int32_t s = 0; s < (int32_t)rows->sources.n; s++) {
+        choices_judge_memory(right, rows, s, made);
+        choices_judge_memory(sure, rows, s, &narrow);
+    }
+    for (int i = 0; i < CHOICES_BINS; i++) {
+        double low, high;
+        choices_bounds(&right[i], &low, &high);
+        CU_ASSERT(right[i].n == 0 ||
+                  (right[i].stated > low - 0.1 && right[i].stated < high + 0.1));
+        n += right[i].n;
+    }
+    CU_ASSERT_EQUAL(n, rows->list.n - rows->list.n / (int64_t)rows->sources.n);
+    CU_ASSERT((double)sure[0].n_true > 3 * sure[0].stated * (double)sure[0].n);
+}
+
 /* Sources of which only is known which of their runs failed: the law that they were made
  * with is found again. A source whose runs all ran says nothing. */
 static void test_censored(void)
@@ -214,6 +235,7 @@ static void test_censored(void)
     CU_ASSERT_DOUBLE_EQUAL(w.memory_mean, mean, 0.015);
     CU_ASSERT_DOUBLE_EQUAL(w.memory_shared, shared, 0.015);
     CU_ASSERT_DOUBLE_EQUAL(w.memory_own, own, 0.015);
+    check_chances(&rows, &w);
     struct risk_widths without = { 0 };
     choices_fit_memory(&rows, CENSORED, &without);
     CU_ASSERT_EQUAL(memcmp(&w, &without, sizeof(w)), 0);

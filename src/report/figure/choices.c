@@ -22,7 +22,7 @@ static struct reliability *collect(struct reliability *r, const struct choices_s
         if (b->n == 0)
             continue;
         r->stated[r->n] = b->stated;
-        r->best[r->n] = (double)b->n_best / (double)b->n;
+        r->best[r->n] = (double)b->n_true / (double)b->n;
         choices_bounds(b, &r->low[r->n], &r->high[r->n]);
         snprintf(r->counts[r->n], sizeof(r->counts[0]), "%" PRId64, b->n);
         r->labels[r->n] = r->counts[r->n];

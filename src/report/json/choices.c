@@ -16,17 +16,30 @@ static json_t *interval(const void *of)
 }
 
 /* clang-format off */
-static const struct contract_member bin_rows[] = {
-    CONTRACT_AT("from", REAL, bin, from, "The least probability."),
-    CONTRACT_AT("to", REAL, bin, to, "The largest."),
-    CONTRACT_AT("n", INT64, bin, b.n, "Plans with such a probability."),
-    CONTRACT_AT("best", INT64, bin, b.n_best, "Those that were the best."),
-    CONTRACT_AT("stated", REAL, bin, b.stated, "Their mean probability."),
-    CONTRACT_MADE("interval", LIST, interval, "Of the share of the best, 90 %.", .items = CONTRACT_REAL),
-    CONTRACT_END,
-};
-static const struct contract_object bin_contract = { "reliability", bin_rows };
+#define BIN(what, came)                                                                                    \
+    CONTRACT_AT("from", REAL, bin, from, "The least probability."),                                       \
+    CONTRACT_AT("to", REAL, bin, to, "The largest."),                                                     \
+    CONTRACT_AT("n", INT64, bin, b.n, "Plans with such a probability."),                                  \
+    CONTRACT_AT(what, INT64, bin, b.n_true, "Those that " came "."),                                      \
+    CONTRACT_AT("stated", REAL, bin, b.stated, "Their mean probability."),                                \
+    CONTRACT_MADE("interval", LIST, interval, "Of the share of these, 90 %.", .items = CONTRACT_REAL)
+static const struct contract_member best_rows[] = { BIN("best", "were the best"), CONTRACT_END };
+static const struct contract_object best_contract = { "reliability", best_rows };
+static const struct contract_member failed_rows[] = { BIN("failed", "failed"), CONTRACT_END };
+static const struct contract_object failed_contract = { "reliability_unfit", failed_rows };
 /* clang-format on */
+
+static json_t *bins(const struct choices_bin b[CHOICES_BINS],
+                    const struct contract_object *contract)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < CHOICES_BINS; i++) {
+        const struct bin one = { (double)i / CHOICES_BINS,
+                                 (double)(i + 1) / CHOICES_BINS, b[i] };
+        json_array_append_new(list, contract_json(contract, &one));
+    }
+    return list;
+}
 
 /* Means over jobs. */
 struct scored {
@@ -34,16 +47,9 @@ struct scored {
     struct choices_score s;
 };
 
-static json_t *bins(const void *scored)
+static json_t *reliability(const void *scored)
 {
-    const struct choices_score *s = &((const struct scored *)scored)->s;
-    json_t *list = json_array();
-    for (int i = 0; i < CHOICES_BINS; i++) {
-        const struct bin b = { (double)i / CHOICES_BINS, (double)(i + 1) / CHOICES_BINS,
-                               s->bins[i] };
-        json_array_append_new(list, contract_json(&bin_contract, &b));
-    }
-    return list;
+    return bins(((const struct scored *)scored)->s.bins, &best_contract);
 }
 
 /* clang-format off */
@@ -56,7 +62,7 @@ static const struct contract_member score_rows[] = {
     CONTRACT_AT("brier_point", REAL, scored, s.brier_point, "The same where the predicted best is sure."),
     CONTRACT_AT("regret", REALS, scored, s.regret, "Throughput lost by the first choice, by the rule of choice.", .names = risk_rule_names),
     CONTRACT_AT("regret_stated", REAL, scored, s.expected, "Of the choice by the mean, as it was stated."),
-    CONTRACT_MADE("reliability", LIST, bins, "How often plans were the best, by the stated probability.", .of = &bin_contract),
+    CONTRACT_MADE("reliability", LIST, reliability, "How often plans were the best, by the stated probability.", .of = &best_contract),
     CONTRACT_END,
 };
 static const struct contract_object score_contract = { "score", score_rows };
@@ -102,10 +108,23 @@ static json_t *all(const void *report)
     return score(NULL, &((const struct choices_report *)report)->all);
 }
 
+static json_t *unfit(const void *report)
+{
+    return bins(((const struct choices_report *)report)->unfit, &failed_contract);
+}
+
+static json_t *unfit_in_use(const void *report)
+{
+    return bins(((const struct choices_report *)report)->unfit_in_use,
+                &failed_contract);
+}
+
 /* clang-format off */
 static const struct contract_member rows[] = {
     CONTRACT_MADE("sources", LIST, sources, "Each judged by widths of the others.", .of = &score_contract),
     CONTRACT_MADE("all", OBJECT, all, "All jobs of these.", .of = &score_contract),
+    CONTRACT_MADE("unfit", LIST, unfit, "How often plans failed, by the stated chance not to fit, each source by widths of the others.", .of = &failed_contract),
+    CONTRACT_MADE("unfit_in_use", LIST, unfit_in_use, "The same by the widths in use.", .of = &failed_contract),
     CONTRACT_AT("widths", OBJECT, choices_report, widths, "Scales of the logarithm of measured over predicted, by all sources.", .of = &width_contract),
     CONTRACT_END,
 };

@@ -152,6 +152,10 @@ static json_t *predicted(const void *of)
                             contract_real(r->o->quantities[i].predicted));
     if (r->has_fits)
         json_object_set_new(o, "fits", json_boolean(r->o->fits_predicted));
+    if (r->has_fits && r->o->capacity_B > 0) {
+        json_object_set_new(o, "needed_bytes", contract_real(r->o->peak_B));
+        json_object_set_new(o, "capacity_bytes", contract_real(r->o->capacity_B));
+    }
     return o;
 }
 
@@ -165,7 +169,7 @@ static json_t *outlier(const void *of)
 static const struct contract_member row_rows[] = {
     CONTRACT_AT("name", TEXT, row, name, "As --rows prints it.", KNOWN),
     CONTRACT_MADE("measured", MAP, measured, "A value for each quantity; fits is of memory.", VALUES),
-    CONTRACT_MADE("predicted", MAP, predicted, "A value for each quantity; fits is of memory.", VALUES),
+    CONTRACT_MADE("predicted", MAP, predicted, "A value for each quantity; fits is of memory, as are needed_bytes, without cached blocks, and capacity_bytes.", VALUES),
     CONTRACT_MADE("outlier", BOOL, outlier, "True: the row counts in no error; not there where it does.", LACKS),
     CONTRACT_AT("error", TEXT, row, error, "Why there is no prediction; not there with one.", LACKS),
     CONTRACT_END,

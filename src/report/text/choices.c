@@ -24,12 +24,13 @@ static void print_score(FILE *out, const char *name, const struct choices_score 
     fprintf(out, " %6.1f\n", 100 * s->expected / n);
 }
 
-static void print_bins(FILE *out, const struct choices_score *s)
+static void print_bins(FILE *out, const char *stated, const char *came,
+                       const struct choices_bin bins[CHOICES_BINS])
 {
-    fprintf(out, "\n  %-13s %6s %9s %9s %9s %17s\n", "best, stated", "plans", "mean",
-            "expected", "were best", "90 % interval");
+    fprintf(out, "\n  %-13s %6s %9s %9s %9s %17s\n", stated, "plans", "mean",
+            "expected", came, "90 % interval");
     for (int i = 0; i < CHOICES_BINS; i++) {
-        const struct choices_bin *b = &s->bins[i];
+        const struct choices_bin *b = &bins[i];
         double low, high;
         if (b->n == 0)
             continue;
@@ -38,7 +39,7 @@ static void print_bins(FILE *out, const struct choices_score *s)
                 "  %3d to %3d %%  %6" PRId64 " %7.1f %% %9.1f %9" PRId64
                 " %5.1f to %5.1f %%\n",
                 100 * i / CHOICES_BINS, 100 * (i + 1) / CHOICES_BINS, b->n,
-                100 * b->stated, b->stated * (double)b->n, b->n_best, 100 * low,
+                100 * b->stated, b->stated * (double)b->n, b->n_true, 100 * low,
                 100 * high);
     }
 }
@@ -92,7 +93,9 @@ void report_choices_text(FILE *out, const struct choices_report *r)
     for (int32_t i = 0; i < r->n; i++)
         print_score(out, r->lines[i].source, &r->lines[i].score);
     print_score(out, "all", &r->all);
-    print_bins(out, &r->all);
+    print_bins(out, "best, stated", "were best", r->all.bins);
+    print_bins(out, "unfit, stated", "failed", r->unfit);
+    print_bins(out, "by those used", "failed", r->unfit_in_use);
     print_pilot(out, &r->pilot);
     print_widths(out, &r->widths);
 }
