@@ -198,6 +198,7 @@ faults: $(BUILD)/smsim          ## commands whose opens, renames, mallocs and wr
 
 coverage:                       ## lines and branches by folder that the tests run
 	$(Q)$(MAKE) --no-print-directory BUILD=build/coverage CFLAGS='-O0 -g' SANITIZE=--coverage golden options terminal files capture sweeps device questions unit
+	$(Q)sh tests/readme.sh build/coverage/smsim
 	$(Q)python3 tests/coverage.py build/coverage
 
 threads:                        ## libsmsim and commands of several threads under TSan; commands need clang's libomp
