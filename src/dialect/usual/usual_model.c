@@ -171,6 +171,8 @@ static void ask(struct launch_context *t, const char *key, int64_t line,
                 const char *example, const char *what)
 {
     const char *at = launch_pointer(t, "/model", key);
+    if (launch_is_unresolved(t, at)) /* as its value is none */
+        return;
     launch_add_unresolved(t, at, line, "the program's own model: %s is not said", what);
     if (example)
         launch_add_example(t, at, example);
@@ -288,9 +290,10 @@ static const struct value_item *take_outside(struct launch_context *t,
     return NULL;
 }
 
-/* Sequences are as long as the data's, then as the model's positions. */
+/* Sequences are as long as the data's, then as the model's positions, which are those of
+ * a model of these sizes (`sized`). */
 static void take_length(struct launch_context *t, struct value *root,
-                        struct value *model)
+                        struct value *model, bool sized)
 {
     const struct value_item *it = root == model ? NULL
                                                 : take_outside(t, root, model, lengths),
@@ -302,7 +305,7 @@ static void take_length(struct launch_context *t, struct value *root,
     own = own ? own : it;
     if (it && launch_whole(it->value, &n) && n > 0)
         launch_set(t, "/training/sequence_length", json_integer((json_int_t)n), it);
-    if (own && launch_whole(own->value, &n) && n > 0)
+    if (sized && own && launch_whole(own->value, &n) && n > 0)
         set(t, "max_position_embeddings", json_integer((json_int_t)n), own);
 }
 
@@ -457,6 +460,8 @@ void usual_take_sizes(struct launch_context *t, struct value *root)
             "%.40s: layers but plain attention and MLPs are not known "
             "by a document",
             other->key ? other->key : "layers");
+        take_length(t, root, model, false);
+        take_dtype(t, root);
         return;
     }
     struct choices c = choices_of(t, model);
@@ -465,7 +470,7 @@ void usual_take_sizes(struct launch_context *t, struct value *root)
     launch_set(t, MODEL "model_type", json_string("megatron"),
                &(const struct value_item) { "the program's own sizes", line, model });
     take_choices(t, &c, launch_has(t, MODEL "num_query_groups"), line);
-    take_length(t, root, model);
+    take_length(t, root, model, true);
     if (!launch_has(t, MODEL "num_attention_heads"))
         ask(t, "num_attention_heads", line, NULL, "how many heads attention has");
     if (!launch_has(t, MODEL "vocab_size"))
