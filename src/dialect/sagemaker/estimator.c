@@ -312,8 +312,13 @@ static void find_hyper(struct launch_context *t, const struct python *p)
 static void vary(struct launch_context *t, const struct value *ranges, int64_t line)
 {
     struct value *names = value_new(t->arena, VALUE_DICT, line, 0);
-    if (ranges->kind != VALUE_DICT || ranges->gap)
+    if (ranges->kind != VALUE_DICT || ranges->gap) {
         names = value_new_unknown(t->arena, line, 0, "the ranges of its tuner are not");
+        launch_note(
+            t->l, line, DIAG_ASSUMED,
+            "the tuner's ranges are not known: hyperparameters are taken as the "
+            "estimator has them, though its jobs may have others");
+    }
     for (int32_t i = 0; ranges->kind == VALUE_DICT && i < ranges->n; i++)
         value_add(t->arena, names, ranges->items[i].key, ranges->items[i].line,
                   value_new_unknown(t->arena, ranges->items[i].line, 0,
