@@ -208,6 +208,25 @@ static void test_prices(void)
     }
 }
 
+/* --- layers ------------------------------------------------------------------------ */
+
+/* A decoder's layers are stages' as an encoder's are. */
+static void test_layers(void)
+{
+    static const struct {
+        const char *model;
+        int64_t layers;
+    } cases[] = { { "gpt2", 12 }, { "t5-small", 6 + 6 }, { "bert-large-uncased", 24 } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct raw_job words = { cases[i].model, "p4d.24xlarge", "1", 64, 128 };
+        struct planned x;
+        open_job(&x, &words);
+        CU_ASSERT_EQUAL(x.rc, 0);
+        CU_ASSERT_EQUAL(x.job.space.layers, cases[i].layers);
+        close_job(&x);
+    }
+}
+
 /* --- what cannot be --------------------------------------------------------------- */
 
 static void test_empty(void)
@@ -268,6 +287,7 @@ void test_space_register(void)
     CU_add_test(suite, "neighbours are one value away, on both sides", test_near);
     CU_add_test(suite, "the best of a stream", test_best);
     CU_add_test(suite, "prices and their dates", test_prices);
+    CU_add_test(suite, "layers of an encoder and a decoder", test_layers);
     CU_add_test(suite, "why a space is empty", test_empty);
     CU_add_test(suite, "names of stacks", test_stack_names);
 }
