@@ -218,7 +218,8 @@ static void test_layers(void)
         int64_t layers;
     } cases[] = { { "gpt2", 12 }, { "t5-small", 6 + 6 }, { "bert-large-uncased", 24 } };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct raw_job words = { cases[i].model, "p4d.24xlarge", "1", 64, 128 };
+        const struct raw_job words = { cases[i].model, "p4d.24xlarge", "1", 64, 128, 0,
+                                       { NULL } };
         struct planned x;
         open_job(&x, &words);
         CU_ASSERT_EQUAL(x.rc, 0);
