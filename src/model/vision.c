@@ -114,7 +114,7 @@ static int read_pair(struct model *m, struct model_tower *t, struct cfg root,
     return 0;
 }
 
-/* One over the patches of a side that become one: Llama 4's word for it stands in the
+/* One over the patches of a side that become one: Llama 4's word for it is in the
  * tower's part, InternVL's in the whole. */
 static int64_t merge_of(struct cfg root, struct cfg part, int64_t usual)
 {

@@ -184,7 +184,8 @@ static double deviate(uint64_t number)
 }
 
 /* By the law that made them as many fail as is stated, by a narrow one more. */
-static void check_chances(const struct choices_rows *rows, const struct risk_widths *made)
+static void check_chances(const struct choices_rows *rows,
+                          const struct risk_widths *made)
 {
     struct risk_widths narrow = { .memory_own = 0.02 };
     struct choices_bin right[CHOICES_BINS] = { 0 }, sure[CHOICES_BINS] = { 0 };

@@ -409,8 +409,7 @@ static const struct program_case started[] = {
                                           "batch_size\":6,\"task\":\"causal-lm\"}}",
       NULL },
     /* what nobody gave has transformers' defaults */
-    { "cat > mine.py <<'EOF'\n" IMPORTS
-      "parser = TrlParser((TrainingArguments,))\n"
+    { "cat > mine.py <<'EOF'\n" IMPORTS "parser = TrlParser((TrainingArguments,))\n"
       "(given,) = parser.parse_args_and_config()\n"
       "if given.fsdp is not None and given.fsdp != '' and len(given.fsdp_config) > 0:\n"
       "    more = {'fsdp': given.fsdp, 'fsdp_config': given.fsdp_config}\n"
