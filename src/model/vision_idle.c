@@ -79,6 +79,7 @@ int vision_mobile(struct model *m, struct cfg root)
                said = cfg_get(vision, "architecture");
     const char *layers = "mobilenetv5_300m_enc";
     int64_t w, n = 0, pictures = vision_number(vision, "hidden_size", 2048);
+    const int64_t before = m->idle;
     if ((cfg_present(said) && cfg_string(said, &layers) < 0) || pictures < 0)
         return -1;
     if (cfg_is_object(vision) && strcmp(layers, "mobilenetv5_300m_enc") != 0)
@@ -94,12 +95,12 @@ int vision_mobile(struct model *m, struct cfg root)
             return -1;
         m->idle += sounds + n;
     }
-    if (m->idle > 0)
+    if (m->idle > before)
         cfg_warn(root, DIAG_NOT_SIMULATED,
                  "the towers that read pictures (a MobileNet) and sounds are held and "
                  "not run: none is in a sequence (%" PRId64
                  " parameters without gradients)",
-                 m->idle);
+                 m->idle - before);
     else
         cfg_warn(root, DIAG_NOT_SIMULATED,
                  "the language model alone is read: \"vision_config\" and "

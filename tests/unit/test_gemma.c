@@ -39,11 +39,11 @@ static const struct {
       "'hidden_size_per_layer_input': 0" REST "}", 30697345280 },
     { "{" B26 "}", 25233141760 },
     /* Gemma 3n: E4B without towers; E2B with them */
-    { "{'model_type': 'gemma3n_text'}", 6835235568 },
+    { "{'model_type': 'gemma3n_text'}", 6866696688 },
     { "{'model_type': 'gemma3n', 'text_config': {'model_type': 'gemma3n_text', "
       "'num_hidden_layers': 30, 'intermediate_size': 8192, 'num_kv_shared_layers': 10}, "
       "'vision_config': {}, 'audio_config': {}}",
-      4435182688 + 294284096 + 4460544 + 681348640 + 3345408 },
+      4435182688 + 20974080 + 294284096 + 4460544 + 681348640 + 3345408 },
     { "{'model_type': 'gemma4', 'text_config': {" E2B "}, 'vision_config': {'model_type': "
       "'gemma4_vision', 'hidden_size': 768, 'num_hidden_layers': 16, 'head_dim': 64, "
       "'num_attention_heads': 12, 'intermediate_size': 3072}, 'audio_config': {}}",

@@ -157,6 +157,15 @@ static bool is_sparse_3n(const struct family_raw *raw, int64_t i)
     return list->of[list->n == 1 ? 0 : i < list->n ? i : list->n - 1];
 }
 
+/* Layers that take keys and values of others hold products and a norm of their own, which
+ * nothing reads (transformers, modeling_gemma3n.py, Gemma3nTextAttention). */
+static int64_t unread_keys(const struct model *m, int64_t layers)
+{
+    const struct model_attention *a = &m->attention;
+    int64_t columns = 2 * a->kv_heads * a->head_dim;
+    return layers * (columns * (m->hidden + a->qkv_bias) + a->head_dim);
+}
+
 static void gemma3n_finish(struct family_raw *raw)
 {
     struct model *m = &raw->m;
@@ -194,6 +203,7 @@ static void gemma3n_finish(struct family_raw *raw)
                            (sparse ? SPARSE : 0);
         raw->windowed += sliding;
     }
+    m->idle += unread_keys(m, raw->global.borrowing);
 }
 
 /* T5Gemma: two stacks of Gemma 2's layers, each said apart, where they are alike. */
