@@ -136,6 +136,7 @@ int model_summarise(struct model_summary *out, struct arena *arena,
     for (int p = 0; rc == 0 && p < OP_PRECISION_N; p++) {
         rc = make_list(&list, arena, m, sequence, framework, attention,
                        (enum op_precision)p, err);
+        out->with_head = rc == 0 ? op_list_parameters(&list) : 0;
         for (int32_t i = 0; rc == 0 && i < list.n_blocks; i++)
             add_kind(out, p, &list.blocks[i]);
     }

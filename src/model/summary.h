@@ -33,6 +33,9 @@ enum { SUMMARY_BLOCKS_MAX = 16 };
 
 struct model_summary {
     int64_t parameters, active; /* with the experts of one token */
+    int64_t
+        with_head; /* parameters with the head that is trained, which encoders' leave
+                          out; two classes where the head has some */
     int64_t parts[SUMMARY_PARTS];
     int64_t sequence; /* tokens that attention looks at, in what follows */
     /* FLOPs a token: causal attention counts the half that it needs, training is three

@@ -64,6 +64,37 @@ static void test_parts(void)
     cfg_loader_release(&loader);
 }
 
+/* With the head that is trained: the totals of the hub's files (bert-base-uncased's are of
+ * its pre-training). */
+static void test_head(void)
+{
+    static const struct {
+        const char *name, *architecture;
+        int64_t parameters, with_head;
+    } cases[] = {
+        { "bert-base-uncased", "BertForPreTraining", 109482240, 110106428 },
+        { "bert-base-uncased", "BertForMaskedLM", 109482240, 109514298 },
+        { "roberta-base", "RobertaForMaskedLM", 124645632, 124697433 },
+        { "gpt2", "GPT2LMHeadModel", 124439808, 124439808 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct model_summary s;
+        struct model m;
+        cfg_loader_init(&loader);
+        struct cfg file =
+            datadir_load(&loader, "models", cases[i].name, (struct cfg) { 0 });
+        CU_ASSERT_FATAL(cfg_present(file));
+        json_object_set_new(file.json, "architectures",
+                            json_pack("[s]", cases[i].architecture));
+        CU_ASSERT_EQUAL_FATAL(model_read(&m, &loader, file), 0);
+        CU_ASSERT_EQUAL_FATAL(summarise(&s, &loader, &m, 128), 0);
+        CU_ASSERT_EQUAL(s.parameters, cases[i].parameters);
+        CU_ASSERT_EQUAL(s.with_head, cases[i].with_head);
+        cfg_loader_release(&loader);
+    }
+}
+
 /* Active parameters as their authors give them, to the digits given. */
 static void test_active(void)
 {
@@ -213,6 +244,7 @@ void test_summary_register(void)
     CU_pSuite s = CU_add_suite("summary", NULL, NULL);
     CU_add_test(s, "parts", test_parts);
     CU_add_test(s, "active", test_active);
+    CU_add_test(s, "with head", test_head);
     CU_add_test(s, "rates", test_rates);
     CU_add_test(s, "json", test_json);
     CU_add_test(s, "active parameters", test_cards);

@@ -75,6 +75,7 @@ static const struct contract_member rows[] = {
     CONTRACT_AT("family", TEXT, understood, m.family, "Its model_type."),
     CONTRACT_AT("parameters", INT64, understood, s.parameters, "All parameters; tied matrices once."),
     CONTRACT_AT("active_parameters", INT64, understood, s.active, "Those that one token uses: of experts its own."),
+    CONTRACT_AT("parameters_with_head", INT64, understood, s.with_head, "With the head that is trained, where parameters leaves it out (encoders): the masked words', or one of two classes."),
     CONTRACT_AT("parameters_by_part", INT64S, understood, s.parts, "They sum to parameters. mlp holds shared experts, experts the routers, head what is not the embedding's matrix.", .names = summary_part_names),
     CONTRACT_AT("sizes", OBJECT, understood, m, "Sizes of the layers; 0: the model has none.", .of = &sizes),
     CONTRACT_AT("sequence_length", INT64, understood, s.sequence, "Tokens of the sequences that the following figures are of."),

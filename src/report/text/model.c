@@ -22,6 +22,8 @@ static void add_parts(struct strbuf *out, const struct model_summary *s)
     strbuf_printf(out, "\nparameters   %15" PRId64 "\n", s->parameters);
     if (s->active != s->parameters)
         strbuf_printf(out, "  of a token %15" PRId64 "\n", s->active);
+    if (s->with_head > s->parameters)
+        strbuf_printf(out, "  with head  %15" PRId64 "\n", s->with_head);
     for (int i = 0; i < SUMMARY_PARTS; i++)
         if (s->parts[i])
             strbuf_printf(out, "  %-10s %15" PRId64 "  %5.1f%%\n",
