@@ -47,19 +47,24 @@ static bool has_pairs(const struct launch_context *t)
     return task && strcmp(task, "seq2seq") == 0;
 }
 
-/* A number of a usual name; of a text that cuts, by those of cuts before any other. */
+/* A number of a usual name; of a text that cuts, by those of cuts before any other. Chunks
+ * of another text may be a loss's. */
 static const struct value *named(const struct python *p, bool cut, const char **name)
 {
+    static const char chunk[] = "chunk_size";
     int64_t n;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const struct value *bound = user_script_usual(p, names[i]);
         if ((cut && !strstr(names[i], "max_len") && !strstr(names[i], "MAX_LEN")) ||
-            !is_length(bound, &n) || n < USUAL_MIN)
+            (!cut && strcmp(names[i], chunk) == 0) || !is_length(bound, &n) ||
+            n < USUAL_MIN)
             continue;
         *name = names[i];
         return bound;
     }
-    return NULL;
+    const struct value *bound = cut ? NULL : user_script_usual(p, chunk);
+    *name = chunk;
+    return is_length(bound, &n) && n >= USUAL_MIN ? bound : NULL;
 }
 
 void user_script_take_named_length(struct launch_context *t,

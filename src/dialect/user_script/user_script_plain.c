@@ -5,7 +5,9 @@
 #include "config/pointer.h"
 #include "dialect/user_script/user_script_lengths.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 static const char batch_at[] = "/training/micro_batch_size";
 
@@ -78,28 +80,66 @@ static bool is_one_gpu(const struct launch_context *t)
            json_integer_value(pointer_get(t->tree, "/cluster/gpus_per_instance")) == 1;
 }
 
+/* A text without its comments and the strings that are statements of their own. */
+static const char *code_of(struct arena *arena, const char *text)
+{
+    char *code = arena_strdup(arena, text), *to = code, quote = 0;
+    bool begins = true; /* nothing but blanks before it in its line */
+    for (const char *s = text; *s; s++) {
+        bool mark = *s == '"' || *s == '\'';
+        if (!quote && begins && mark && s[1] == *s && s[2] == *s) {
+            const char *end = strstr(s + 3, *s == '"' ? "\"\"\"" : "'''");
+            s = end ? end + 2 : s + strlen(s) - 1;
+            continue;
+        }
+        if (!quote && *s == '#') {
+            s += strcspn(s, "\n") - 1;
+            continue;
+        }
+        if (quote ? *s == quote || *s == '\n' : mark)
+            quote = quote ? 0 : *s;
+        begins = *s == '\n' || (begins && (*s == ' ' || *s == '\t'));
+        *to++ = *s;
+    }
+    *to = '\0';
+    return code;
+}
+
+/* Whether a text counts GPUs: n_gpu, and no other word that ends so. */
+static bool counts_gpus(const char *text)
+{
+    static const char *const words[] = { "n_gpu", "ngpu", NULL };
+    for (const char *s = text; *s; s++)
+        for (const char *const *w = words; *w; w++)
+            if (strncasecmp(s, *w, strlen(*w)) == 0 &&
+                (s == text || !isalnum((unsigned char)s[-1])))
+                return true;
+    return false;
+}
+
 /* A loop of PyTorch's that nothing starts, and whose text starts and joins no other
  * process: one GPU. */
 void user_script_take_alone(struct launch_context *t, const struct user_script *g,
                             int64_t line)
 {
     static const char *const words[] = {
-        "distributed", "ddp",      "rank",    "world_size", "torchrun", "parallel",
-        "fsdp",        "accelera", "horovod", "deepspeed",  "xla",      "spawn",
-        "multi_gpu",   "multigpu", "n_gpu",   "num_gpu",    "ngpu",     "device_count",
-        "fabric",      "colossal", NULL
+        "distributed",  "ddp",    "rank",      "world_size", "torchrun",
+        "parallel",     "fsdp",   "accelera",  "horovod",    "deepspeed",
+        "xla",          "spawn",  "multi_gpu", "multigpu",   "num_gpu",
+        "device_count", "fabric", "colossal",  NULL
     };
     static const char *const places[] = { "/cluster/gpus_per_instance",
                                           "/cluster/count" };
     struct value v = { .kind = VALUE_INT, .line = line };
     const struct value_item from = { "no other process", line, &v };
     const struct python_call *back = g->parts[SCRIPT_BACKWARD];
+    const char *code = code_of(t->arena, g->python->text);
     /* a class or a function alone may be called of a program that starts others */
     bool whole = back && (!back->within || strstr(g->python->text, "__main__"));
     if (!whole || t->command || g->parts[SCRIPT_LIGHTNING] ||
         g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
         t->call->function[0] || launch_has(t, "/distribution") ||
-        names_mentioned(words, g->python->text))
+        names_mentioned(words, code) || counts_gpus(code))
         return;
     for (int i = 0; i < 2; i++)
         if (!launch_has(t, places[i]) && !launch_is_unresolved(t, places[i]))
