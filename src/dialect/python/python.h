@@ -74,6 +74,7 @@ struct python_call {
     const char *condition; /* the innermost of them, as it is written; NULL: none */
     int64_t every; /* likewise: 4 of i % 4 == 0; -1: not known; 0: no remainder */
     int32_t loops; /* around it */
+    int64_t loop;  /* the line of the innermost of them; 0: none */
     const struct python_around *around; /* the functions that it is in; NULL: none */
     const char *within;                 /* the innermost; NULL: none */
     bool uncalled; /* that is a function which nothing of the text is seen to call */

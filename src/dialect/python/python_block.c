@@ -349,8 +349,11 @@ static void read_for(struct python_parser *r, int64_t column)
         over->kind == VALUE_UNKNOWN ? NULL : python_items(r, over);
     r->in.left_unsurely = false;
     python_branches_begin(r, &changes);
+    const int64_t around = r->loop;
+    r->loop = line;
     bool broken =
         list ? repeat(r, list, &targets, &body, column) : read_unsure(r, column);
+    r->loop = around;
     int left = r->in.left_unsurely || (!list && broken) ? -1 : broken;
     python_branches_keep(r, &changes, list && r->in.left_unsurely, why);
     r->in.left_unsurely = outer;
@@ -370,11 +373,14 @@ static void read_while(struct python_parser *r, int64_t column)
     if (python_stopped(r))
         return;
     bool broken = false;
+    const int64_t around = r->loop;
     r->in.left_unsurely = false;
+    r->loop = line;
     if (truth)
         broken = read_unsure(r, column);
     else
         read_suite(r, column, false);
+    r->loop = around;
     int left = broken || r->in.left_unsurely ? -1 : 0;
     r->in.left_unsurely = outer;
     read_else(r, column, left, line);

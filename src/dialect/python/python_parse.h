@@ -183,6 +183,7 @@ struct python_parser {
     int32_t blocks;        /* inside each other */
     int32_t maybe;         /* branches under way that may not be taken */
     int32_t loops;         /* under way */
+    int64_t loop;          /* the line of the innermost "for"; 0: none */
     int32_t executed;      /* texts that are, inside each other */
     bool may_raise;        /* a branch of it that may not be taken raises */
     const char *condition; /* the innermost that is not known, as written; NULL: none */

@@ -379,6 +379,7 @@ int64_t python_record(struct python_parser *r, const char *function, int64_t lin
                                                    .condition = r->condition,
                                                    .every = r->every,
                                                    .loops = r->loops,
+                                                   .loop = r->loop,
                                                    .around = r->in.around,
                                                    .within = within_of(r),
                                                    .uncalled = is_uncalled(r),

@@ -65,6 +65,23 @@ static int32_t deepest_backward(const struct python *p, const struct python_call
     return deepest < 0 ? any : deepest;
 }
 
+/* Whether a step is in a loop of its own, over optimizers: a backward() of the function
+ * that it is in, and none of that loop. */
+static bool has_own_loop(const struct python *p, const struct python_call *step)
+{
+    bool any = false;
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        if (user_script_part_of(c) != SCRIPT_BACKWARD || c->quoted ||
+            !is_within(c, step))
+            continue;
+        any = true;
+        if (c->loop == step->loop || (c->line > step->loop && c->line < step->line))
+            return false;
+    }
+    return any && step->loop > 0;
+}
+
 /* The call of an optimizer that not each backward() has: every few of them, or after a
  * loop of theirs. NULL: there is none. */
 static const struct python_call *periodic_step(const struct user_script *g)
@@ -76,10 +93,11 @@ static const struct python_call *periodic_step(const struct user_script *g)
         if (user_script_steps(p, c) && !c->quoted && (!step || !step->every))
             step = c;
     }
-    return step && (step->every || step->loops < deepest_backward(p, step) ||
-                    waits(step))
-               ? step
-               : NULL;
+    if (!step)
+        return NULL;
+    int32_t loops = step->loops - has_own_loop(p, step);
+    return step->every || loops < deepest_backward(p, step) || waits(step) ? step
+                                                                           : NULL;
 }
 
 /* Calls as another at its line; -1: some are under a condition that is not known. */
