@@ -258,7 +258,7 @@ static struct cfg load_named(struct cfg_loader *loader, const char *name,
         return datadir_load(loader, "models", name, where);
     if (file_is_there(inside))
         return datadir_load(loader, "models", inside, where);
-    if (hub_is_id(name) || hub_knows(loader, name))
+    if (hub_is_id(name) || hub_knows(loader, name) || hub_refused(loader, name))
         return hub_load(loader, name, where);
     return datadir_load(loader, "models", name, where);
 }
