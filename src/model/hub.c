@@ -350,10 +350,25 @@ static bool is_mirror(const char *id)
     return n == 0;
 }
 
+/* Organisations whose models the Hub finds without them, as it did at first. */
+static const char *const unnamed[] = { "google-bert",      "distilbert", "FacebookAI",
+                                       "openai-community", "google-t5",  "albert",
+                                       "almanach",         "xlnet",      NULL };
+
+/* Whether a name without organisation or number may mean another's: bert-base. */
+static bool is_vague(const struct hub_id *found, const char *id)
+{
+    char owner[NAME_MAX_B];
+    snprintf(owner, sizeof(owner), "%.*s", (int)organisation(found->name), found->name);
+    return !strpbrk(id, "0123456789") && !names_listed(unnamed, owner);
+}
+
 /* Whether an id has only the name of the row, and is another organisation's. */
 static bool is_namesake(const struct hub_id *found, const char *id)
 {
     size_t n = organisation(id);
+    if (n == 0)
+        return is_vague(found, id);
     bool same = n == organisation(found->name) && strncasecmp(id, found->name, n) == 0;
     return !same && !is_mirror(id);
 }
