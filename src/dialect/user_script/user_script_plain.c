@@ -6,6 +6,7 @@
 #include "dialect/user_script/user_script_lengths.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -80,14 +81,28 @@ static bool is_one_gpu(const struct launch_context *t)
            json_integer_value(pointer_get(t->tree, "/cluster/gpus_per_instance")) == 1;
 }
 
-/* A text without its comments and the strings that are statements of their own. */
+/* The bytes of the string that begins there, of one line, if it is words for people, as
+ * names of experiments are: "distributed-training", and no command. Else 0. */
+static size_t label_at(const char *s)
+{
+    static const char *const commands[] = { "torchrun", "launch", "nproc", "mpirun",
+                                            NULL };
+    char text[256];
+    size_t n = 1 + strcspn(s + 1, *s == '"' ? "\"\n" : "'\n");
+    if (s[n] != *s || n >= sizeof(text))
+        return 0;
+    snprintf(text, sizeof(text), "%.*s", (int)n, s);
+    return strpbrk(text, "- ") && !names_within(commands, text) ? n : 0;
+}
+
+/* A text without its comments, the strings that are statements of their own, and labels. */
 static const char *code_of(struct arena *arena, const char *text)
 {
     char *code = arena_strdup(arena, text), *to = code, quote = 0;
     bool begins = true; /* nothing but blanks before it in its line */
     for (const char *s = text; *s; s++) {
-        bool mark = *s == '"' || *s == '\'';
-        if (!quote && begins && mark && s[1] == *s && s[2] == *s) {
+        bool mark = !quote && (*s == '"' || *s == '\'');
+        if (begins && mark && s[1] == *s && s[2] == *s) {
             const char *end = strstr(s + 3, *s == '"' ? "\"\"\"" : "'''");
             s = end ? end + 2 : s + strlen(s) - 1;
             continue;
@@ -96,7 +111,9 @@ static const char *code_of(struct arena *arena, const char *text)
             s += strcspn(s, "\n") - 1;
             continue;
         }
-        if (quote ? *s == quote || *s == '\n' : mark)
+        size_t label = mark ? label_at(s) : 0;
+        s += label;
+        if (quote ? *s == quote || *s == '\n' : mark && !label)
             quote = quote ? 0 : *s;
         begins = *s == '\n' || (begins && (*s == ' ' || *s == '\t'));
         *to++ = *s;

@@ -3,6 +3,7 @@
 import argparse
 
 import torch
+import wandb
 from torch.utils.data import DataLoader
 from transformers import AutoModelForCausalLM
 
@@ -21,6 +22,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--max-seq-len", type=int, default=1024)
     args = parser.parse_args()
+    wandb.init(project="distributed-training")
     model = AutoModelForCausalLM.from_pretrained("gpt2").cuda()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
     loader = DataLoader(Texts(args.max_seq_len), batch_size=8)
