@@ -564,6 +564,16 @@ static const struct {
       "'num_key_value_heads': 16, 'shared_expert_intermediate_size': 5632, "
       "'sliding_window': 32768, 'tie_word_embeddings': false, "
       "'use_sliding_window': false, 'vocab_size': 151936}" },
+    { "a qwen2_moe without biases", 14315784192 - 24 * 3 * 2048,
+      "{'model_type': 'qwen2_moe', 'decoder_sparse_step': 1, "
+      "'hidden_act': 'silu', 'hidden_size': 2048, 'intermediate_size': 5632, "
+      "'max_position_embeddings': 8192, 'max_window_layers': 21, "
+      "'moe_intermediate_size': 1408, 'num_attention_heads': 16, "
+      "'num_experts': 60, 'num_experts_per_tok': 4, 'num_hidden_layers': 24, "
+      "'num_key_value_heads': 16, 'shared_expert_intermediate_size': 5632, "
+      "'sliding_window': 32768, 'tie_word_embeddings': false, "
+      "'use_sliding_window': false, 'qkv_bias': false, "
+      "'vocab_size': 151936}" },
     { "gemma-2-2b", 2614341888,
       "{'model_type': 'gemma2', 'attention_bias': false, "
       "'attention_dropout': 0.0, 'attn_logit_softcapping': 50.0, "

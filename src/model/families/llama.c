@@ -93,6 +93,7 @@ static const struct family_field qwen2_moe_fields[] = {
     QWEN_SIZES,
     QWEN_EXPERTS,
     SIZE("shared_expert_intermediate_size", NULL, mlp.shared_width, true, WIDTH_MAX),
+    FLAG("qkv_bias", m.attention.qkv_bias),
     FIELDS_END,
 };
 static const struct family_field qwen3_moe_fields[] = {
