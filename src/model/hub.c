@@ -130,6 +130,17 @@ static bool is_size(const char *word)
     return n > 0 && (word[n] == 'b' || word[n] == 'm') && !word[n + 1];
 }
 
+/* Appends a word to a name of n letters, with "-" between; its letters now. */
+static size_t add_word(char to[NAME_MAX_B], size_t n, const char *word, size_t k)
+{
+    if (n > 0)
+        to[n++] = '-';
+    if (k > NAME_MAX_B - 1 - n)
+        k = NAME_MAX_B - 1 - n;
+    memcpy(to + n, word, k);
+    return n + k;
+}
+
 /* Small letters without the words that change no size; `whole` keeps them. "-base" goes
  * where the name is a user's or says a size before it: t5-base is no t5. */
 static void simplify(char to[NAME_MAX_B], const char *id, bool whole, bool base)
@@ -150,26 +161,37 @@ static void simplify(char to[NAME_MAX_B], const char *id, bool whole, bool base)
         if (!whole && (names_listed(variants, word) || names_listed(quantised, word) ||
                        (base && strcmp(word, "base") == 0)))
             continue;
-        n += (size_t)snprintf(to + n, NAME_MAX_B - n, "%s%s", n ? "-" : "", word);
-        n = n < NAME_MAX_B ? n : NAME_MAX_B - 1;
+        n = add_word(to, n, word, k);
     }
     to[n] = '\0';
 }
 
-/* How near a row is to what is asked for: 3 the id itself, 2 its name, 1 its name by
- * the rules, 0 another model. */
-static int match(const char *name, const char *asked)
+/* What is asked for, with its name and its name by the rules. */
+struct asked {
+    const char *id;
+    char whole[NAME_MAX_B], simple[NAME_MAX_B];
+};
+
+static struct asked asked_for(const char *id)
 {
-    char a[NAME_MAX_B], b[NAME_MAX_B];
-    if (strcasecmp(name, asked) == 0)
+    struct asked asked = { .id = id };
+    simplify(asked.whole, id, true, false);
+    simplify(asked.simple, id, false, true);
+    return asked;
+}
+
+/* How near a row is to that: 3 the id itself, 2 its name, 1 its name by the rules, 0
+ * another model. */
+static int match(const char *name, const struct asked *asked)
+{
+    char own[NAME_MAX_B];
+    if (strcasecmp(name, asked->id) == 0)
         return 3;
-    simplify(a, asked, true, false);
-    simplify(b, name, true, false);
-    if (strcmp(a, b) == 0)
+    simplify(own, name, true, false);
+    if (strcmp(own, asked->whole) == 0)
         return 2;
-    simplify(a, asked, false, true);
-    simplify(b, name, false, false);
-    return *a && strcmp(a, b) == 0;
+    simplify(own, name, false, false);
+    return asked->simple[0] && strcmp(own, asked->simple) == 0;
 }
 
 bool hub_is_id(const char *word)
@@ -186,8 +208,9 @@ bool hub_find(struct hub_id *found, struct cfg_loader *loader, const char *id)
     int64_t n;
     int best = 0;
     const struct hub_id *ids = hub_ids(loader, &n);
+    const struct asked asked = asked_for(id);
     for (int64_t i = 0; i < n && best < 3; i++) {
-        int near = match(ids[i].name, id);
+        int near = match(ids[i].name, &asked);
         if (near > best) {
             best = near;
             *found = ids[i];
@@ -206,11 +229,12 @@ const char *hub_refused(struct cfg_loader *loader, const char *id)
 {
     const struct table *t = table_of(loader);
     struct cfg refused = t ? t->refused : NOWHERE;
+    const struct asked asked = asked_for(id);
     for (void *it = cfg_first(refused); it; it = cfg_next(refused, it)) {
         struct cfg list = cfg_member(refused, it);
         const char *name;
         for (int64_t i = 0; i < cfg_len(list); i++)
-            if (cfg_string(cfg_at(list, i), &name) == 0 && match(name, id) > 0)
+            if (cfg_string(cfg_at(list, i), &name) == 0 && match(name, &asked) > 0)
                 return cfg_key(it);
     }
     return NULL;
