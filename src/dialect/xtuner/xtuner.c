@@ -146,10 +146,22 @@ static void put_true(struct gathered *g, const char *word, const struct value *b
 static void put_precision(struct gathered *g)
 {
     static const char *const dtype[4] = { "optim_wrapper", "dtype", NULL, NULL };
+    static const char precision[] = "/training/precision";
     const struct value *v = at(g->python, dtype);
-    bool bf16 = v && v->kind == VALUE_STRING && strstr(v->text, "bfloat16"),
+    const char *wrapper = type_of(g->python, "optim_wrapper", NULL),
+               *text = v ? v->text : "float16";
+    bool bf16 = text && strstr(text, "bfloat16"),
+         half = (!*wrapper || strcmp(wrapper, "AmpOptimWrapper") == 0) && text &&
+                strstr(text, "float16"),
          adapts = value_get(g->words, "use_peft") != NULL,
          converts = value_get(g->words, "deepspeed") != NULL;
+    if (!converts && !half) {
+        launch_add_unresolved(g->t, precision, line_of(g, v),
+                              "optim_wrapper: which types %s computes in is not known",
+                              *wrapper ? wrapper : "it");
+        launch_add_example(g->t, precision, "amp_bf16");
+        return;
+    }
     put_true(g, converts || bf16 ? "bf16" : "fp16", v);
     if (converts)
         return;
@@ -160,13 +172,13 @@ static void put_types(struct gathered *g)
 {
     static const char *const lora[4] = { "model", "lora", NULL, NULL },
                              *const optim[4] = { "optim_wrapper", NULL, NULL, NULL };
-    const char *optimizer =
-        word_of(optimizers, type_of(g->python, "optim_wrapper", "optimizer"));
+    const char *name = type_of(g->python, "optim_wrapper", "optimizer"),
+               *optimizer = word_of(optimizers, name);
     const struct value *adapts = at(g->python, lora);
     if (adapts && adapts->kind == VALUE_DICT)
         put_true(g, "use_peft", adapts);
-    if (optimizer)
-        put_text(g, "optim", at(g->python, optim), optimizer);
+    if (optimizer || *name)
+        put_text(g, "optim", at(g->python, optim), optimizer ? optimizer : name);
     put_true(g, "gradient_checkpointing", NULL);
 }
 
@@ -252,6 +264,14 @@ bool xtuner_recognises(const struct dialect_input *in)
     return in->source == DIALECT_CALLS && is_configuration(in->python);
 }
 
+/* A class of models that is not XTuner's. */
+static void ask_task(struct launch_context *t, const char *type, int64_t line)
+{
+    static const char task[] = "/training/task";
+    launch_add_unresolved(t, task, line, "model: what %s trains is not known", type);
+    launch_add_example(t, task, "causal-lm");
+}
+
 static void read_configuration(struct gathered *g, const struct launch_command *c)
 {
     static const struct trainer_kind kind = { .own = rows,
@@ -278,6 +298,8 @@ static void read_configuration(struct gathered *g, const struct launch_command *
     put_precision(g);
     if (method)
         trainer_take_method(t, &from, method);
+    else if (*type && strcmp(type, "SupervisedFinetune") != 0)
+        ask_task(t, type, line);
     trainer_read_arguments(t, g->words, &kind);
 }
 
