@@ -1,6 +1,7 @@
 /* The rules of the space of plans against what they are said to be, over all values of
  * small spaces; scores against simulations; what a search keeps and learns. */
 #include "plan_bench.h"
+#include "scenario_bench.h"
 #include "search/plan/front.h"
 #include "search/plan/run.h"
 #include "search/score/parts.h"
@@ -766,6 +767,36 @@ static void test_users(void)
     }
 }
 
+/* --- scores of layers ------------------------------------------------------------- */
+
+static double routed_B(const char *dense)
+{
+    static const char text[] =
+        "{ 'model': { 'model_type': 'qwen3_moe', 'num_hidden_layers': 4, "
+        "'hidden_size': "
+        "512, 'num_attention_heads': 8, 'num_key_value_heads': 8, 'head_dim': 64, "
+        "'vocab_size': 8192, 'intermediate_size': 1024, 'moe_intermediate_size': 256, "
+        "'num_experts': 8, 'num_experts_per_tok': 2, 'max_position_embeddings': 256 }, "
+        "'cluster': { 'instance': 'p4d.24xlarge', 'count': 1 }, 'training': { "
+        "'sequence_length': 256, 'micro_batch_size': 2, 'precision': 'bf16' } }";
+    struct cfg_loader loader;
+    struct scenario s;
+    struct score_layer layer;
+    bench_scenario_of(&loader, NULL, &s, text, "", dense);
+    score_layer_make(&layer, &s, s.cluster.groups[0].instance->gpu);
+    cfg_loader_release(&loader);
+    return layer.routed_B;
+}
+
+/* Of layers in the mean: dense ones send no tokens to experts. */
+static void test_routed(void)
+{
+    double all_B = routed_B("/model/mlp_only_layers=[]");
+    CU_ASSERT_DOUBLE_EQUAL(all_B, 512 * 2 * 2 * 512, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(routed_B("/model/mlp_only_layers=[0]"), all_B * 3 / 4, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(routed_B("/model/mlp_only_layers=[0,1,2,3]"), 0, 1e-6);
+}
+
 void test_search_rules_register(void)
 {
     CU_pSuite suite = CU_add_suite("search_rules", NULL, NULL);
@@ -778,6 +809,7 @@ void test_search_rules_register(void)
     CU_add_test(suite, "what is listed", test_listed);
     CU_add_test(suite, "values that are tried", test_tried);
     CU_add_test(suite, "prices of one's own", test_own_prices);
+    CU_add_test(suite, "layers that route tokens", test_routed);
     CU_add_test(suite, "what is assumed", test_assumed);
     CU_add_test(suite, "degrees that users have", test_users);
     CU_add_test(suite, "values as they are written", test_value_texts);
