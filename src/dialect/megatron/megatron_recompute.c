@@ -33,6 +33,11 @@ void megatron_recompute_layers(struct launch_context *t, const struct value_item
         launch_unresolved_item(t, at, count, "number of layers");
         return;
     }
+    if (method && method->value->kind == VALUE_STRING && !has_word(method, "block") &&
+        !has_word(method, "uniform")) {
+        launch_unresolved_item(t, at, method, "method (uniform, block)");
+        return;
+    }
     if (has_word(method, "block"))
         recompute(t, json_pack("{s:I}", "block", (json_int_t)n), count ? count : it);
     else if (n > 1)
@@ -99,8 +104,8 @@ void megatron_take_recompute(struct launch_context *t, const struct launch_comma
                             *how = launch_any_option(c, granularities),
                             *all = launch_any_option(c, whole),
                             *modules = launch_option(c, "--recompute-modules");
-    if (how && how->value->kind == VALUE_UNKNOWN)
-        launch_unresolved_item(t, at, how, "word");
+    if (how && !has_word(how, "full") && !has_word(how, "selective"))
+        launch_unresolved_item(t, at, how, "granularity (full, selective)");
     else if (some || has_word(how, "selective"))
         megatron_recompute_modules(t, some ? some : how, modules);
     else if (how || all)

@@ -3,6 +3,7 @@
  * overlaps. */
 #include "dialect/megatron/megatron.h"
 
+#include "base/names.h"
 #include "config/pointer.h"
 
 #include <inttypes.h>
@@ -60,6 +61,14 @@ void megatron_take_attention(struct launch_context *t, const struct launch_comma
     const struct value_item *fused = launch_any_option(c, flash),
                             *named = launch_option(c, backend),
                             *plain = launch_option(c, "--no-masked-softmax-fusion");
+    static const char *const backends[] = { "flash", "fused", "unfused",
+                                            "local", "auto",  NULL };
+    if (named && !(named->value->kind == VALUE_STRING &&
+                   names_listed(backends, named->value->text))) {
+        launch_hear(t, named);
+        launch_unresolved_item(t, "/training/attention", named, "backend of attention");
+        return;
+    }
     bool auto_backend = !named || launch_option_is(c, backend, "auto");
     bool own = launch_option_is(c, backend, "unfused") ||
                launch_option_is(c, backend, "local");
