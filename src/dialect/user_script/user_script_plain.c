@@ -150,13 +150,14 @@ void user_script_take_alone(struct launch_context *t, const struct user_script *
     struct value v = { .kind = VALUE_INT, .line = line };
     const struct value_item from = { "no other process", line, &v };
     const struct python_call *back = g->parts[SCRIPT_BACKWARD];
-    const char *code = code_of(t->arena, g->python->text);
     /* a class or a function alone may be called of a program that starts others */
     bool whole = back && (!back->within || strstr(g->python->text, "__main__"));
     if (!whole || t->command || g->parts[SCRIPT_LIGHTNING] ||
         g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
-        t->call->function[0] || launch_has(t, "/distribution") ||
-        names_mentioned(words, code) || counts_gpus(code))
+        t->call->function[0] || launch_has(t, "/distribution"))
+        return;
+    const char *code = code_of(t->arena, g->python->text); /* a document has none */
+    if (names_mentioned(words, code) || counts_gpus(code))
         return;
     for (int i = 0; i < 2; i++)
         if (!launch_has(t, places[i]) && !launch_is_unresolved(t, places[i]))
