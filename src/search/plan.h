@@ -8,9 +8,10 @@
  * the objective and the budget. Of a small space (PLAN_SMALL points) a point may as long
  * as its bounds of time and memory let it: the plans listed are those of simulating
  * everything. Of others it may as long as its score, corrected by what was simulated of
- * its kind, comes to within twice the scores' error; `simulate_most` at most are
- * simulated, and n_sure says how many of the ranks that leaves sure. What is far too
- * large (simulate_runs) has no time and corrects none; it counts as simulated only
+ * its kind, comes to within twice the scores' error (three times as far before half of
+ * `simulate_most` are simulated); `simulate_most` at most are simulated, and n_sure says
+ * how many of the ranks that leaves sure. What is far too large (simulate_runs) has no
+ * time and corrects none; it counts as simulated only
  * beyond half of that number.
  *
  * Files of this folder:
