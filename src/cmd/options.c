@@ -74,7 +74,21 @@ static int wrong(const struct usage *u, const char *word, const char *what)
     return OPTIONS_WRONG;
 }
 
-static int unknown(const struct usage *u, const char *name)
+/* Whether the option's other words have that one. */
+static bool is_also(const struct option *o, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = o->also; at && *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        if (length == n && strncmp(at, name, n) == 0)
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+/* The option that a word means or is written nearly as; NULL: none. */
+static const char *nearest_option(const struct usage *u, const char *name)
 {
     const char *nearest = NULL;
     int least = 4, to_help = names_distance(name, "--help");
@@ -83,12 +97,18 @@ static int unknown(const struct usage *u, const char *name)
         nearest = "--help";
     }
     for (const struct option *o = u->options; o->name; o++) {
-        int d = names_distance(name, o->name);
+        int d = is_also(o, name) ? 0 : names_distance(name, o->name);
         if (d < least) {
             least = d;
             nearest = o->name;
         }
     }
+    return nearest;
+}
+
+static int unknown(const struct usage *u, const char *name)
+{
+    const char *nearest = nearest_option(u, name);
     char what[128];
     if (nearest)
         snprintf(what, sizeof(what), "no such option; did you mean %s?", nearest);

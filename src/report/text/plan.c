@@ -79,6 +79,9 @@ static void print_no_plan(FILE *out, const struct plan_outcome *o)
         snprintf(line, sizeof(line), "no plan keeps the budget");
     else if (!o->complete && !o->has_nearest)
         snprintf(line, sizeof(line), "no plan yet: stopped before one that fits");
+    else if (o->refused && o->refused == o->simulated)
+        snprintf(line, sizeof(line),
+                 "no plan could be simulated: the warning says why");
     else if (!o->has_nearest)
         snprintf(line, sizeof(line), "nothing fits");
     else

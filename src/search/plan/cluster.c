@@ -120,6 +120,8 @@ int plan_take_cluster(struct plan_job *job, const struct scenario *s, json_t *ba
         .own = c->n_groups == 1 && has_changes(at) ? at : NULL,
     };
     job->fabric = c->fabric;
+    job->sites = c->sites;
+    job->n_sites = c->n_hosts;
     if (c->n_groups > 1)
         take_groups(job, c, at);
     const int64_t v[2] = { c->n_groups > 1 ? c->n_hosts : g->count,

@@ -92,6 +92,16 @@ int plan_given_sets(const struct plan_request *r, struct diags *diags)
     return rc;
 }
 
+void plan_given_missing(struct diags *diags)
+{
+    for (int64_t i = 0; i < diags->n; i++)
+        for (size_t j = 0; j < sizeof(rows) / sizeof(rows[0]); j++)
+            if (diags->v[i].code == DIAG_MISSING && diags->v[i].pointer &&
+                rows[j].when == WITHOUT_SCENARIO &&
+                strcmp(diags->v[i].pointer, rows[j].pointer) == 0)
+                diags->v[i].mend = rows[j].instead;
+}
+
 void plan_given_script(const struct plan_request *r, struct diags *diags)
 {
     for (int32_t i = 0; i < r->sets.n; i++)

@@ -11,6 +11,9 @@ int plan_given_sets(const struct plan_request *r, struct diags *diags);
 /* The same of a launch script, which may lack what a plan chooses: warnings. */
 void plan_given_script(const struct plan_request *r, struct diags *diags);
 
+/* Errors about a job that was made of options, so that they name these. */
+void plan_given_missing(struct diags *diags);
+
 /* Of a scenario's "parallelism", which a plan replaces: warns of what no plan chooses,
  * and says which plans keep the layout of stages (NULL: none does) and how states are
  * sharded. NULL: there is no such section. */

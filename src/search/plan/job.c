@@ -319,8 +319,11 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
         json_object_del(training, "global_batch_size");
         json_object_set_new(training, "micro_batch_size", json_integer(1));
     }
-    if (scenario_read(&s, job->loader, root))
+    if (scenario_read(&s, job->loader, root)) {
+        if (!given)
+            plan_given_missing(&job->loader->diags);
         return -1;
+    }
     job->model = s.model;
     job->space.sequence = s.training.sequence_length;
     job->space.batch_of =

@@ -53,7 +53,10 @@ struct plan_job {
     json_t *own;      /* owned: the scenario's "parallelism"; NULL: none */
     json_t
         *cluster; /* borrowed from base's origin: a cluster given as it is, or NULL */
-    const char *cluster_text;    /* of that cluster: "1 x p4d.24xlarge + ..." */
+    const char *cluster_text; /* of that cluster: "1 x p4d.24xlarge + ..." */
+    const int32_t *sites; /* [n_sites] of the scenario's "fabric_hosts", of which plans
+                             take the first; NULL: none */
+    int64_t n_sites;
     double cluster_usd;          /* of that cluster an hour; NAN: unknown */
     const struct fabric *fabric; /* named by the scenario; NULL: the instances' */
     struct model model;

@@ -1,5 +1,6 @@
 #include "search/plan/point.h"
 
+#include "base/strbuf.h"
 #include "base/units.h"
 #include "hardware/instance_own.h"
 #include "scenario/attention.h"
@@ -34,6 +35,19 @@ static void put_degree(json_t *o, const char *key, int64_t v)
         put_int(o, key, v);
 }
 
+/* The first hosts of those that the scenario has on its fabric. */
+static void put_sites(const struct plan_job *job, json_t *o, int64_t count)
+{
+    struct strbuf b;
+    if (!job->sites || count > job->n_sites)
+        return;
+    strbuf_init(&b);
+    for (int64_t i = 0; i < count; i++)
+        strbuf_printf(&b, "%s%" PRId32, i ? "," : "", job->sites[i]);
+    put(o, "fabric_hosts", json_string(strbuf_get(&b)));
+    strbuf_release(&b);
+}
+
 static json_t *cluster_json(const struct plan_job *job, const struct space_point *p)
 {
     if (job->cluster)
@@ -63,6 +77,7 @@ static json_t *cluster_json(const struct plan_job *job, const struct space_point
     for (const char *const *key = fabric_tier_keys; *key; key++)
         if (json_object_get(before, *key))
             put(o, *key, json_copy(json_object_get(before, *key)));
+    put_sites(job, o, p->v[SPACE_COUNT]);
     return o;
 }
 
