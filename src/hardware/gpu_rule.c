@@ -243,8 +243,8 @@ int gpu_rule_fill(struct cfg_loader *loader, struct gpu *gpu, struct cfg file)
     if (lacks(file, "context"))
         gpu->context_B = from->context_B;
     gpu->by_rule = true;
-    if (gpu->provenance_kind == PROVENANCE_TRANSFERRED)
-        return 0; /* by intent: its file says from where, and what fitted its clock */
+    if (gpu->provenance_kind == PROVENANCE_TRANSFERRED && gpu->long_clock_Hz > 0)
+        return 0; /* by intent: its file says from where, and has the clock it keeps */
     gpu->provenance_kind = PROVENANCE_INFERRED;
     gpu->provenance = arena_printf(&loader->arena, "kernels of %s by rule", from->name);
     cfg_warn(

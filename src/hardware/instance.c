@@ -100,7 +100,18 @@ static const struct cfg_field price_fields[] = {
 /* "2026-07-20", "2024-12" or years, "2021-2025": dates are compared as texts. */
 static bool is_date(const char *text)
 {
-    return strlen(text) >= 7 && strspn(text, "0123456789-") == strlen(text);
+    int year = 0, month = 0, day = 1, last = 0, n = 0;
+    if (strspn(text, "0123456789-") != strlen(text))
+        return false;
+    if (strlen(text) == 9)
+        return sscanf(text, "%4d-%4d%n", &year, &last, &n) == 2 && n == 9 &&
+               year >= 1000 && last >= year;
+    bool whole = strlen(text) == 10 &&
+                 sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &n) == 3 && n == 10;
+    bool no_day = strlen(text) == 7 &&
+                  sscanf(text, "%4d-%2d%n", &year, &month, &n) == 2 && n == 7;
+    return (whole || no_day) && year >= 1000 && month >= 1 && month <= 12 && day >= 1 &&
+           day <= 31;
 }
 
 static int read_prices(struct instance *inst, struct cfg array)

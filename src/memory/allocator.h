@@ -52,9 +52,8 @@ struct allocator_pool {
     struct allocator_block *last;   /* of an expandable segment; NULL: none */
     int64_t end;                    /* its address after the last page */
     struct allocator_link whole;    /* free blocks of bins that are segments */
-    uint32_t any;
-    uint64_t filled[ALLOCATOR_BINS / 64 + 1];   /* bits: bins that have blocks; then a
-                                                   bit that is always there */
+    uint32_t any;                   /* bits: words of `filled` that may not be 0 */
+    uint64_t filled[ALLOCATOR_BINS / 64 + 1];   /* bits: bins that have blocks */
     struct allocator_link bins[ALLOCATOR_BINS]; /* any content where not filled */
 };
 

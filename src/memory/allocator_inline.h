@@ -53,7 +53,10 @@ static inline int32_t bin_of(int64_t size_B)
            ((ROUND_LOG2 + 1) << ALLOCATOR_STEPS_LOG2);
 }
 
-/* The first bin from `bin` on that has a block; ALLOCATOR_BINS or more: none. */
+_Static_assert(ALLOCATOR_BINS / 64 < 32, "one bit of `any` for each word");
+
+/* The first bin from `bin` on that has a block; ALLOCATOR_BINS: none. Words that have
+ * become empty are noted here. */
 static inline int32_t next_bin(struct allocator_pool *pool, int32_t bin)
 {
     uint32_t word = (uint32_t)bin / 64;

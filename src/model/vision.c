@@ -160,10 +160,18 @@ static int64_t layers_read(struct cfg root, const struct vision *v)
     struct cfg list = cfg_get(root, "vision_feature_layers");
     if (!cfg_is_array(list))
         list = cfg_get(root, "vision_feature_layer");
-    if (!cfg_is_array(list))
-        return v->layers_read > 0 && !cfg_present(list) ? v->layers_read : 1;
-    if (cfg_len(list) > 0 && cfg_len(list) <= READ_MAX)
-        return (int64_t)cfg_len(list);
+    if (!cfg_is_array(list)) {
+        bool silent =
+            !cfg_present(list) && !cfg_present(cfg_get(root, "vision_feature_layers"));
+        return v->layers_read > 0 && silent ? v->layers_read : 1;
+    }
+    int64_t n = cfg_len(list) <= READ_MAX ? (int64_t)cfg_len(list) : 0;
+    for (int64_t i = 0; i < n; i++)
+        if (!json_is_integer(cfg_at(list, i).json))
+            return cfg_error(cfg_at(list, i), DIAG_WRONG_TYPE,
+                             "must be the number of a layer");
+    if (n > 0)
+        return n;
     return cfg_error(list, DIAG_OUT_OF_RANGE, "a projector reads 1 to %d layers",
                      READ_MAX);
 }

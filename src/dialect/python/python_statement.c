@@ -32,6 +32,17 @@ static struct value *object_of(struct python_parser *r, const char *path,
     return x;
 }
 
+/* The element of a dictionary or list by its key; NULL: it has none. */
+static struct value *inner_of(const struct value *x, const char *key)
+{
+    char *end;
+    long i = strtol(key, &end, 10);
+    const struct value_item *it = value_get(x, key);
+    if (x->kind == VALUE_LIST && *key && !*end && i >= 0 && i < x->n && !x->gap)
+        return x->items[i].value;
+    return it ? it->value : NULL;
+}
+
 /* args.max_steps = 10, of args = TrainingArguments(...); trainer.args.max_steps = 10, of
  * trainer = Trainer(args=args). */
 static void set_of_call(struct python_parser *r, const struct python_target *t,
@@ -70,10 +81,8 @@ static void assign(struct python_parser *r, const struct python_target *t,
     }
     if (x && member)
         x = value_get(x, member) ? value_get(x, member)->value : NULL;
-    for (int i = 0; x && t->keys[i] && i + 1 < t->n_keys; i++) {
-        const struct value_item *it = value_get(x, t->keys[i]);
-        x = it ? it->value : NULL;
-    }
+    for (int i = 0; x && t->keys[i] && i + 1 < t->n_keys; i++)
+        x = inner_of(x, t->keys[i]);
     const char *key = t->keys[t->n_keys - 1];
     char *end;
     long i = key && x && x->kind == VALUE_LIST ? strtol(key, &end, 10) : -1;
@@ -269,8 +278,14 @@ static void delete_one(struct python_parser *r)
     struct python_place before = python_here(r);
     python_advance(r);
     bool whole = python_read_target(r, &t);
-    if ((!whole && !t.n_keys) || t.beyond)
+    if (!whole && !t.n_keys)
         return;
+    if (whole && t.beyond) { /* del x[0].y */
+        struct value *gone = python_unknown(r, t.line, "it is deleted");
+        python_record_attribute(r, &t, gone);
+        python_assign_beyond(r, &t, gone);
+        return;
+    }
     const char *key = t.n_keys ? t.keys[t.n_keys - 1] : NULL;
     struct python_target around = t;
     around.n_keys -= t.n_keys > 0;

@@ -355,7 +355,8 @@ static const char *of_base(struct python_parser *r, const char *function, int64_
     for (int i = 0; base && i < BASES_MAX && (f = python_function(r, base)); i++)
         base = f->base ? f->base : base;
     const char *last = base ? python_last_part(base) : "";
-    if (!strstr(last, "For") && !names_ends(last, "LMHeadModel"))
+    const char *task = strstr(last, "For"); /* LlamaForCausalLM, and no Formatter */
+    if (!(task && isupper((unsigned char)task[3])) && !names_ends(last, "LMHeadModel"))
         return function;
     python_note(r, line,
                 "%.60s is the text's own class of %.60s: what it adds is not read",

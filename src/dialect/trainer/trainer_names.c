@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MAX_B = 200, ID_FILE_MAX_B = 4 << 20 };
+enum { NAME_MAX_B = 200, ID_TRIES_MAX = 64, ID_FILE_MAX_B = 4 << 20 };
 
 static struct cfg look_up(struct launch_context *t, const char *table, const char *word)
 {
@@ -113,14 +113,16 @@ static const char *id_in_file(struct launch_context *t)
     bool again = strcmp(t->l->file, "-") != 0; /* standard input is read once */
     char *text = again ? file_read(t->l->file, ID_FILE_MAX_B, &n, &err) : NULL;
     const char *found = NULL;
-    for (const char *at = text; at && !found && *at; at++) {
+    int tries = 0; /* each looks for files */
+    for (const char *at = text; at && !found && *at && tries < ID_TRIES_MAX; at++) {
         size_t length = *at == '"' || *at == '\'' ? strcspn(at + 1, "\"'\\ \n") : 0;
         const char *id =
             length > 2 && length < NAME_MAX_B && memchr(at + 1, '/', length)
                 ? arena_strndup(t->arena, at + 1, length)
                 : NULL;
-        if (id && hub_is_id(id) && speaks_of_model(text, at) &&
-            trainer_model_named(t, id))
+        bool model = id && hub_is_id(id) && speaks_of_model(text, at);
+        tries += model;
+        if (model && trainer_model_named(t, id))
             found = id;
         at += id ? length : 0;
     }

@@ -262,7 +262,9 @@ static const char *replaced_products(const struct python *p)
 static const char *packed_base(const struct python_call *c)
 {
     const struct value *v = user_script_given(c, "dequantize", "1");
-    return v && launch_true(v) ? NULL : "Mxfp4Config leaves weights in MXFP4";
+    return v && v->kind == VALUE_UNKNOWN ? v->why
+           : v && launch_true(v)         ? NULL
+                                         : "Mxfp4Config leaves weights in MXFP4";
 }
 
 /* Why it is not known how the base model is quantised; NULL: it is, or nothing asks. */

@@ -174,13 +174,17 @@ const char *const user_script_attributes[] = {
 
 /* Whether one of the model's modules is assigned to, and not one of a class of the
  * text's own. */
-static bool replaces_module(const struct python_call *c)
+static bool replaces_module(const struct user_script *g, const struct python_call *c)
 {
+    static const char *const anybody[] = { "attention", "experts", "query", "mlp",
+                                           NULL };
     const struct value *v = value_member(c->arguments, "0");
     return !c->quoted && c->arguments->n == 1 && v &&
            (v->kind == VALUE_UNKNOWN || v->kind == VALUE_DICT) &&
            strchr(c->function, '.') && strncmp(c->function, "self.", 5) != 0 &&
-           names_listed(user_script_attributes, python_last_part(c->function));
+           names_listed(user_script_attributes, python_last_part(c->function)) &&
+           (is_of(g->parts[SCRIPT_MODEL], c) ||
+            !names_listed(anybody, python_last_part(c->function)));
 }
 
 static void note_replaced(struct launch_context *t, const struct user_script *g,
@@ -207,7 +211,7 @@ void user_script_take_edits(struct launch_context *t, const struct user_script *
         if (is_of(g->parts[SCRIPT_MODEL], c) ||
             (chosen && is_of(user_script_configured(g), c)))
             take_edit(t, g, c);
-        if (replaces_module(c) && !(noted && strcmp(noted, c->function) == 0)) {
+        if (replaces_module(g, c) && !(noted && strcmp(noted, c->function) == 0)) {
             note_replaced(t, g, c);
             noted = c->function;
         }

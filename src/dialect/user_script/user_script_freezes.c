@@ -36,6 +36,38 @@ static const char *const bodies[] = { "bert",    "roberta",     "distilbert", "e
 static const char *const body_words[] = { "embeddings", "attention", "mlp", "norms",
                                           NULL };
 static const char *const layer_lists[] = { "layer", "layers", "h", "blocks", NULL };
+/* Towers, and decoders next to an encoder, have layers of their own. */
+static const char *const other_stacks[] = { "decoder", "vision", "visual", "image",
+                                            "audio",   "speech", NULL };
+
+/* Whether a path begins with a variable of a model that the text loads, or with a word
+ * that is used for any. */
+static bool may_be_model(const struct python *p, const char *path)
+{
+    static const char *const any[] = { "model", "self", NULL };
+    char first[PATH_MAX_B];
+    snprintf(first, sizeof(first), "%.*s", (int)strcspn(path, "."), path);
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        if (c->target && strcmp(c->target, first) == 0 &&
+            user_script_part_of(c) == SCRIPT_MODEL)
+            return true;
+    }
+    return names_listed(any, first);
+}
+
+/* Whether a model of pictures or sound is loaded, whose body has towers too. */
+static bool has_towers(const struct python *p)
+{
+    static const char *const classes[] = { "Vision",  "ImageText", "Llava",
+                                           "Qwen2VL", "Speech",    "ConditionalGen",
+                                           NULL };
+    for (int64_t i = 0; i < p->calls.n; i++)
+        if (user_script_part_of(&p->calls.v[i]) == SCRIPT_MODEL &&
+            names_mentioned(classes, p->calls.v[i].function))
+            return true;
+    return false;
+}
 
 /* The last word of a path, and the one before it, "" where there is none. */
 static void cut_path(char *path, const char **last, const char **before)
@@ -50,19 +82,19 @@ static void cut_path(char *path, const char **last, const char **before)
     *before = second ? second + 1 : path;
 }
 
-static const char *const *words_of(const char *written)
+static const char *const *words_of(const struct python *p, const char *written)
 {
     char path[PATH_MAX_B];
     const char *last, *before;
     snprintf(path, sizeof(path), "%s", written);
-    if (!strchr(path, '.'))
+    if (!strchr(path, '.') || !may_be_model(p, path))
         return NULL;
     cut_path(path, &last, &before);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (strcmp(parts[i].name, last) == 0 &&
             (!*parts[i].below || names_listed(bodies, before)))
             return parts[i].words;
-    return names_listed(bodies, last) ? body_words : NULL;
+    return names_listed(bodies, last) && !has_towers(p) ? body_words : NULL;
 }
 
 /* The line of a text by its number. */
@@ -94,8 +126,12 @@ static bool head_of(const char *line, const char *variable, char *path, int64_t 
     for (int i = 0; i < 2 && !end; i++)
         end = strstr(path, ends[i]);
     *first = 0;
-    if (!end && (end = strstr(path, "[:")))
-        *first = strtoll(end + 2, NULL, 10);
+    if (!end && (end = strstr(path, "[:"))) {
+        char *rest;
+        *first = strtoll(end + 2, &rest, 10);
+        if (strncmp(rest, "]:", 2) != 0) /* a step, or a sum */
+            return false;
+    }
     if (!end || (*end == '[' && *first < 1))
         return false;
     *end = '\0';
@@ -111,14 +147,15 @@ static bool owner_of(const char *function, char *out)
 }
 
 /* The first layers of a list, over whose parameters a loop within the loop goes. */
-static const char *first_layers(struct arena *arena, const char *text, int64_t line,
-                                const char *variable)
+static const char *first_layers(struct arena *arena, const struct python *p,
+                                int64_t line, const char *variable)
 {
     char head[LINE_MAX_B], path[PATH_MAX_B];
     const char *last, *before;
     int64_t first;
-    if (!line_of(text, line, head, sizeof(head)) ||
-        !head_of(head, variable, path, &first) || first < 1)
+    if (!line_of(p->text, line, head, sizeof(head)) ||
+        !head_of(head, variable, path, &first) || first < 1 || !may_be_model(p, path) ||
+        names_mentioned(other_stacks, path))
         return NULL;
     cut_path(path, &last, &before);
     return names_listed(layer_lists, last)
@@ -141,14 +178,15 @@ bool user_script_freezes(json_t *to, struct arena *arena, const struct python *p
     if (c->condition || c->unsure || c->imported || !owner_of(c->function, owner))
         return false;
     if (strcmp(python_last_part(c->function), "requires_grad_") == 0 && c->loops == 0)
-        return add_words(to, words_of(owner));
+        return add_words(to, words_of(p, owner));
     if (c->loops < 1 || c->loops > 2 ||
         !line_of(p->text, c->line - 1, head, sizeof(head)) ||
         !head_of(head, owner, path, &first) || first)
         return false;
     if (c->loops == 1)
-        return add_words(to, words_of(path));
-    const char *layers = first_layers(arena, p->text, c->line - 2, path),
-               *const words[] = { layers, NULL };
+        return add_words(to, words_of(p, path));
+    const char *layers = first_layers(arena, p, c->line - 2, path), *const words[] = {
+        layers, NULL
+    };
     return layers && add_words(to, words);
 }

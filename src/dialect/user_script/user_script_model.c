@@ -16,7 +16,7 @@
 const char *const user_script_configurations[] = {
     "GPT2Config", "LlamaConfig", "MistralConfig", "MixtralConfig", "Qwen2Config", "Qwen3Config", "GemmaConfig", "PhiConfig",
     "GPTNeoXConfig", "GPTJConfig", "OPTConfig", "BloomConfig", "BertConfig", "RobertaConfig", "T5Config", "ViTConfig",
-    "FalconConfig", "Phi3Config", "Gemma2Config", "GPTNeoConfig", "GPTBigCodeConfig", "Qwen3MoeConfig", 
+    "FalconConfig", "Phi3Config", "Gemma2Config", "GPTNeoConfig", "GPTBigCodeConfig", "Qwen3MoeConfig",
     "DistilBertConfig", "ElectraConfig", "XLMRobertaConfig", "CamembertConfig", "ModernBertConfig", "BartConfig", NULL,
 };
 /* What no size or operator of a model depends on. */

@@ -30,7 +30,7 @@ const char *const user_script_calls[] = {
     /* configurations, and models that are made of them */
     "GPT2Config", "LlamaConfig", "MistralConfig", "MixtralConfig", "Qwen2Config", "Qwen3Config", "GemmaConfig", "PhiConfig", "GPTNeoXConfig",
     "GPTJConfig", "OPTConfig", "BloomConfig", "BertConfig", "RobertaConfig", "T5Config", "ViTConfig",
-    "FalconConfig", "Phi3Config", "Gemma2Config", "GPTNeoConfig", "GPTBigCodeConfig", "Qwen3MoeConfig", 
+    "FalconConfig", "Phi3Config", "Gemma2Config", "GPTNeoConfig", "GPTBigCodeConfig", "Qwen3MoeConfig",
     "DistilBertConfig", "ElectraConfig", "XLMRobertaConfig", "CamembertConfig", "ModernBertConfig", "BartConfig",
     "GPT2LMHeadModel", "LlamaForCausalLM", "MistralForCausalLM", "MixtralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "GemmaForCausalLM",
     "PhiForCausalLM", "GPTNeoXForCausalLM", "GPTJForCausalLM", "OPTForCausalLM", "BloomForCausalLM", "BertForMaskedLM", "BertForPreTraining",
