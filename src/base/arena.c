@@ -109,8 +109,10 @@ char *arena_strdup(struct arena *a, const char *s)
     return arena_strndup(a, s, strlen(s));
 }
 
+/* At most n bytes of the text, as strndup. */
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
+    n = strnlen(s, n);
     char *copy = take(a, n + 1);
     memcpy(copy, s, n);
     copy[n] = '\0';
