@@ -134,10 +134,6 @@ const struct plan_entry *plan_tried(const struct plan_outcome *out,
 void plan_entry_make(struct plan_entry *e, const struct plan_job *job,
                      const struct plan_options *o);
 
-/* Fills what is not known of an entry that was too large to be timed. */
-void plan_entry_time(struct plan_entry *e, const struct plan_job *job,
-                     const struct plan_options *o);
-
 /* Why a space is empty, as an error. */
 int plan_empty(const struct plan_job *job, struct err *err);
 

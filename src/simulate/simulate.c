@@ -263,7 +263,7 @@ static void read_all(struct simulate_result *r, struct arena *arena,
         layered = i;
     read_run(r, run);
     r->by = resources_of(r->parts_s, s, reps);
-    if (!options->if_fits && !options->unread.memory)
+    if (!options->if_fits)
         read_memory(&r->memory, arena, s, reps, options->memo, -1);
     read_rates(r, s, reps);
     read_layer(&r->layer, &reps->steps[layered]);

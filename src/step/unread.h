@@ -5,9 +5,8 @@
 #include <stdbool.h>
 
 struct step_unread {
-    bool links;  /* how busy they are, and what passes them */
-    bool layer;  /* how long a layer's kernels take */
-    bool memory; /* how much of it the step takes, which the allocator's replay says */
+    bool links; /* how busy they are, and what passes them */
+    bool layer; /* how long a layer's kernels take */
 };
 
 #endif

@@ -261,6 +261,7 @@ static void take(struct plan_result *r, const struct simulate_result *s)
     memcpy(r->range_s, s->range_s, sizeof(r->range_s));
     r->tie_error = s->interval.tie;
     r->timed = s->step_time_s > 0;
+    r->known = r->timed || !s->memory.fits;
     r->fits = s->memory.fits;
     r->step_time_s = s->step_time_s;
     r->samples_per_s = s->samples_per_s;
@@ -278,14 +279,12 @@ static void take(struct plan_result *r, const struct simulate_result *s)
 /* The step with its input, and the job around it. */
 static int simulate_all(struct plan_result *r, struct cfg_loader *loader,
                         const struct scenario *s, const struct plan_job *job,
-                        struct plan_point_how point, struct err *err)
+                        bool if_fits, struct err *err)
 {
-    const struct simulate_options step = {
-        .network = FIDELITY_FLOW,
-        .mute = true,
-        .unread = { .links = true, .layer = true, .memory = point.time_alone },
-        .if_fits = point.if_fits
-    };
+    const struct simulate_options step = { .network = FIDELITY_FLOW,
+                                           .mute = true,
+                                           .unread = { .links = true, .layer = true },
+                                           .if_fits = if_fits };
     const struct campaign_how how = { .step = &step, .interval = job->interval };
     struct campaign c;
     struct campaign_result beyond;
@@ -299,7 +298,6 @@ static int simulate_all(struct plan_result *r, struct cfg_loader *loader,
         r->billed_s = beyond.job.billed_hours * UNITS_HOUR_S;
     }
     take(r, &out);
-    r->known = r->timed || (!point.time_alone && !r->fits);
     return 0;
 }
 
@@ -332,7 +330,7 @@ void plan_point_simulate(const struct plan_job *job, const struct space_point *p
     if (rc == 0) {
         if (how.tweak)
             how.tweak(&s, &loader.arena, how.factor);
-        rc = simulate_all(r, &loader, &s, job, how, &err);
+        rc = simulate_all(r, &loader, &s, job, how.if_fits, &err);
     }
     if (rc)
         say_why(r, &loader.diags, &err);

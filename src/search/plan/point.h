@@ -36,7 +36,6 @@ struct plan_point_how {
     plan_tweak *tweak; /* NULL: none */
     double factor;     /* of the tweak */
     bool if_fits;      /* memory alone, where the point is far too large */
-    bool time_alone;   /* nothing of memory: fits is false */
 };
 
 /* Reads and simulates it. Results are the same whichever thread runs it. */

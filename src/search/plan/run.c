@@ -48,20 +48,6 @@ void plan_entry_make(struct plan_entry *e, const struct plan_job *job,
     value_entry(e, job, o);
 }
 
-void plan_entry_time(struct plan_entry *e, const struct plan_job *job,
-                     const struct plan_options *o)
-{
-    const struct plan_result memory = e->result;
-    plan_point_simulate(job, &e->point, (struct plan_point_how) { .time_alone = true },
-                        &e->result);
-    e->result.fits = memory.fits;
-    e->result.near_limit = memory.near_limit;
-    e->result.peak_B = memory.peak_B;
-    e->result.needed_B = memory.needed_B;
-    e->result.capacity_B = memory.capacity_B;
-    value_entry(e, job, o);
-}
-
 static bool plan_run_has(const struct plan_run *run, const uint16_t *at)
 {
     for (int64_t i = 0; i < run->all.n; i++)

@@ -83,11 +83,9 @@ static void sense(struct plan_sensitivity *out, int i, const struct plan_job *jo
         p.microbatches *= times;
     else
         p.accumulation *= times;
-    plan_point_simulate(job, &p,
-                        (struct plan_point_how) { .tweak = changes[i].tweak,
-                                                  .factor = 2,
-                                                  .time_alone = true },
-                        &r);
+    plan_point_simulate(
+        job, &p, (struct plan_point_how) { .tweak = changes[i].tweak, .factor = 2 },
+        &r);
     out->known = r.known;
     out->step_time_s = r.step_time_s;
     out->per_sample = r.known ? r.step_time_s / (double)times / best->result.step_time_s
@@ -141,14 +139,12 @@ static void make_alternative(struct plan_entry *e, const struct plan_job *job,
                              const struct plan_outcome *out)
 {
     const struct plan_entry *tried = plan_tried(out, &e->point);
-    if (!tried || !tried->result.known) {
+    if (!tried || !tried->result.timed) {
         plan_entry_make(e, job, o);
         return;
     }
     *e = *tried;
     e->score_s = e->score_B = 0;
-    if (!e->result.timed)
-        plan_entry_time(e, job, o);
 }
 
 void plan_why(struct plan_why *w, const struct plan_job *job,
