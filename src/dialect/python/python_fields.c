@@ -29,17 +29,19 @@ bool python_is_field_parser(const struct value *x)
     return x && x->kind == VALUE_DICT && x->text == parser_mark;
 }
 
-/* The name by which calls of the class are wanted, or that of what it derives from;
+/* The name by which calls of the class are wanted, or that of one that it derives from;
  * NULL. */
 static const char *wanted_name(struct python_parser *r, const struct value *class)
 {
+    enum { BASES_MAX = 8 };
     const char *name = class->text ? class->text : "";
-    const struct python_function *f = python_function(r, name);
-    if (names_listed(r->wanted->calls, python_last_part(name)))
-        return name;
-    return f && f->base && names_listed(r->wanted->calls, python_last_part(f->base))
-               ? f->base
-               : NULL;
+    for (int i = 0; name && i < BASES_MAX; i++) {
+        if (names_listed(r->wanted->calls, python_last_part(name)))
+            return name;
+        const struct python_function *f = python_function(r, name);
+        name = f ? f->base : NULL;
+    }
+    return NULL;
 }
 
 /* One that is made of defaults and of what was given. Which of that is a field of a class
