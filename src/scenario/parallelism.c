@@ -230,6 +230,10 @@ static int check_set_twice(const struct parse_context *r, const struct raw_secti
     if (r->written.backend && w->has_backend)
         rc = cfg_error(cfg_get(r->parallelism, "backend"), DIAG_REFUSED_KEY,
                        "the backend is set by /distribution (leave it out here)");
+    if (r->written.overlap && w->has_overlap)
+        rc = cfg_error(cfg_get(r->parallelism, "overlap"), DIAG_REFUSED_KEY,
+                       "/distribution says whether sums of gradients overlap (leave it "
+                       "out here)");
     for (int i = 0; library_of(&r->s->parallel)->smp.dictionary && smp[i]; i++)
         if (cfg_present(cfg_get(r->parallelism, smp[i])))
             rc = cfg_error(cfg_get(r->parallelism, smp[i]), DIAG_REFUSED_KEY,
