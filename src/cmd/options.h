@@ -44,9 +44,8 @@ struct option {
     const char *with;    /* the option without which it does nothing, or "--plot*": any
                           * that begins so; NULL: none */
     const char *without; /* likewise, the option with which it does nothing */
-    const char
-        *also; /* what others call it, "--nodes --max-nodes": meant by these, which
-                         are no options; NULL: nothing */
+    /* what others call it, "--nodes --max-nodes", which are no options; NULL: nothing */
+    const char *also;
 };
 
 struct usage {
