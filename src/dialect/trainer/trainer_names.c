@@ -93,15 +93,14 @@ json_t *trainer_config_next_to(struct launch_context *t, const char *name,
 /* Whether what is before a place of its line speaks of a model: model_id = "...". */
 static bool speaks_of_model(const char *text, const char *at)
 {
+    static const char *const words[] = { "model", NULL };
     const char *begin = at;
     while (begin > text && begin[-1] != '\n' && at - begin < NAME_MAX_B)
         begin--;
     char before[NAME_MAX_B + 1];
     memcpy(before, begin, (size_t)(at - begin));
     before[at - begin] = '\0';
-    for (char *c = before; *c; c++)
-        *c = (char)tolower((unsigned char)*c);
-    return strstr(before, "model") != NULL && !strchr(before, '#');
+    return names_mentioned(words, before) && !strchr(before, '#');
 }
 
 /* The first id of a known model in quotes that the file names as one: what fills the
