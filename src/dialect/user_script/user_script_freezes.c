@@ -15,20 +15,20 @@ enum { PATH_MAX_B = 120, LINE_MAX_B = 160 };
  * /training/frozen that they are. */
 static const struct part {
     const char *name;
-    const char *below; /* the word before it; "" any; "*" one of a body */
+    bool of_body; /* only below one of `bodies` */
     const char *words[5];
 } parts[] = {
-    { "embeddings", "*", { "embeddings", NULL } },
-    { "embed_tokens", "", { "embeddings", NULL } },
-    { "wte", "", { "embeddings", NULL } },
-    { "encoder", "*", { "attention", "mlp", "norms", NULL } },
-    { "vision_tower", "", { "vision_tower", NULL } },
-    { "visual", "", { "vision_tower", NULL } },
-    { "vision_model", "", { "vision_tower", NULL } },
-    { "multi_modal_projector", "", { "projector", NULL } },
-    { "mm_projector", "", { "projector", NULL } },
-    { "language_model", "", { "language_model", NULL } },
-    { "lm_head", "", { "head", NULL } },
+    { "embeddings", true, { "embeddings", NULL } },
+    { "embed_tokens", false, { "embeddings", NULL } },
+    { "wte", false, { "embeddings", NULL } },
+    { "encoder", true, { "attention", "mlp", "norms", NULL } },
+    { "vision_tower", false, { "vision_tower", NULL } },
+    { "visual", false, { "vision_tower", NULL } },
+    { "vision_model", false, { "vision_tower", NULL } },
+    { "multi_modal_projector", false, { "projector", NULL } },
+    { "mm_projector", false, { "projector", NULL } },
+    { "language_model", false, { "language_model", NULL } },
+    { "lm_head", false, { "head", NULL } },
 };
 /* Attributes that hold all of a model but its head (base_model_prefix). */
 static const char *const bodies[] = { "bert",    "roberta",     "distilbert", "electra",
@@ -92,7 +92,7 @@ static const char *const *words_of(const struct python *p, const char *written)
     cut_path(path, &last, &before);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (strcmp(parts[i].name, last) == 0 &&
-            (!*parts[i].below || names_listed(bodies, before)))
+            (!parts[i].of_body || names_listed(bodies, before)))
             return parts[i].words;
     return names_listed(bodies, last) && !has_towers(p) ? body_words : NULL;
 }
